@@ -1,4 +1,4 @@
-"""The chart of methods, as an SVG whose boxes are links: what streams in, what is wanted, which method."""
+"""The chart of methods, as SVG whose boxes are links: what streams in, what is wanted, which method."""
 
 from html import escape
 from typing import NamedTuple
@@ -68,33 +68,28 @@ def table() -> str:
 
 
 def svg() -> str:
-    """Return the chart: a box per want, with links to cards in it."""
-    named, boxes, lowest = titles(), [], 0
+    """Return the chart: a drawing per column, so that columns stand below each other on a narrow screen."""
+    named, drawings = titles(), []
     for number, axes in enumerate(COLUMNS):
-        left, y = number * (WIDTH + GAP), 0
+        boxes, y = [], 0
         for arrives in axes:
-            middle = left + WIDTH / 2
-            boxes.append(
-                f'<text class="axis" x="{middle}" y="{y + 30}" text-anchor="middle">{arrives}</text>'
-            )
+            y += 0 if y == 0 else GAP
+            boxes.append(f'<text class="axis" x="0" y="{y + 30}">{arrives}</text>')
             y += HEADING
             for place, row in enumerate(CHART[arrives]):
-                boxes += _box(row, left, y, named, first=place == 0)
+                boxes += _box(row, y, named, first=place == 0)
                 y += LINE
-        lowest = max(lowest, y)
-    width = len(COLUMNS) * (WIDTH + GAP) - GAP
-    opening = (
-        f'<div class="chart"><svg viewBox="-2 0 {width + 4} {lowest}" role="img" aria-labelledby="chart">'
-    )
-    title = '<title id="chart">Which method: by what arrives and what you want</title>'
-    return "\n".join([opening, title, *boxes, "</svg></div>", ""])
+        title = f'<title id="chart-{number}">{" and ".join(axes)}: which method for what you want</title>'
+        opening = f'<svg viewBox="-2 0 {WIDTH + 4} {y}" role="group" aria-labelledby="chart-{number}">'
+        drawings += [opening, title, *boxes, "</svg>"]
+    return "\n".join(['<div class="chart">', *drawings, "</div>", ""])
 
 
-def _box(row: Row, x: float, y: float, named: dict[str, str], *, first: bool) -> list[str]:
+def _box(row: Row, y: float, named: dict[str, str], *, first: bool) -> list[str]:
     kind = "box start" if first else "box"
     links = [f'<a href="methods/{name}.html"><tspan>{named[name]}</tspan></a>' for name in row.methods]
     return [
-        f'<rect class="{kind}" x="{x}" y="{y}" width="{WIDTH}" height="{LINE - 10}" rx="6"/>',
-        f'<text class="want" x="{x + 12}" y="{y + 21}">{escape(row.wanted)}</text>',
-        f'<text class="take" x="{x + 12}" y="{y + 43}">{", ".join(links)}</text>',
+        f'<rect class="{kind}" x="0" y="{y}" width="{WIDTH}" height="{LINE - 10}" rx="6"/>',
+        f'<text class="want" x="12" y="{y + 21}">{escape(row.wanted)}</text>',
+        f'<text class="take" x="12" y="{y + 43}">{", ".join(links)}</text>',
     ]

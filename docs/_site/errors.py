@@ -32,6 +32,8 @@ AREAS = {
     "datasets": "Data sets",
     "cli": "Command line",
 }
+#: On a narrow screen the columns of a row stand below each other.
+STACKED = ":::{container} stacked"
 #: Letters of what to do; less is a value, such as the text of another error.
 SHORTEST = 12
 #: Ways out by class: where a message gives none of its own, and what to read.
@@ -73,19 +75,21 @@ def pages() -> dict[str, str]:
         "# Errors",
         "",
         "Search this page for a few words of a message; `...` stands for a value. All classes are in",
-        "`streamsieve.exceptions`, and all errors are `StreamSieveError`s, too.",
+        "`streamsieve.exceptions`; `except StreamSieveError` catches every error.",
         "",
         "## By class",
         "",
+        STACKED,
         "| class | cause | way out |",
         "|---|---|---|",
         *(f"| `{name}` | {_cause(name)} | {WAYS_OUT[name]} |" for name in documented()),
+        ":::",
         "",
     ]
     for area in dict.fromkeys(AREAS.values()):
-        lines += [f"## {area}", "", "| what was wrong | way out | raised as |", "|---|---|---|"]
+        lines += [f"## {area}", "", STACKED, "| what was wrong | way out | raised as |", "|---|---|---|"]
         lines += [f"| {' | '.join(_split(text, kind))} | `{kind}` |" for text, kind in sorted(found[area])]
-        lines.append("")
+        lines += [":::", ""]
     return {"reference/errors.md": "\n".join(lines)}
 
 

@@ -1,5 +1,5 @@
 """
-The neighbours of a target in a known network
+The neighbors of a target in a known network
 =============================================
 
 In a Bayesian network the target depends directly on its parents and children only. Fast-OSFS looks for them by conditional tests: a column is
@@ -42,15 +42,15 @@ for n in sizes:
     marginal.append(np.isin(alone, list(true)).mean() if len(alone) else 0)
 
 fig, ax = plt.subplots()
-ax.plot(sizes, recall, marker="o", label="Fast-OSFS: neighbours found")
-ax.plot(sizes, precision, marker="s", label="Fast-OSFS: kept ones that are neighbours")
-ax.plot(sizes, marginal, marker="^", label="tests of single columns: kept ones that are neighbours")
+ax.plot(sizes, recall, marker="o", label="Fast-OSFS: neighbors found")
+ax.plot(sizes, precision, marker="s", label="Fast-OSFS: kept ones that are neighbors")
+ax.plot(sizes, marginal, marker="^", label="tests of single columns: kept ones that are neighbors")
 ax.set(
     xscale="log",
     xlabel="rows",
     ylabel="share",
     ylim=(0, 1.05),
-    title=f"Target with {len(true)} neighbours among 59 variables",
+    title=f"Target with {len(true)} neighbors among 59 variables",
 )
 ax.legend()
 plt.show()

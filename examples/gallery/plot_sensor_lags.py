@@ -3,7 +3,7 @@ Sensors with lags: columns that come in groups
 ==============================================
 
 Each of 12 sensors contributes its last ten readings as ten columns. Lags of one sensor belong together: a group is settled as a whole, inside
-the group first, then against the groups kept before. Neighbouring rows are correlated, which must be said (``serial=True``), or every p-value
+the group first, then against the groups kept before. Neighboring rows are correlated, which must be said (``serial=True``), or every p-value
 is too small.
 """
 

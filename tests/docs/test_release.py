@@ -6,16 +6,43 @@ from pathlib import Path
 
 import pytest
 
-from tools.release.__main__ import USES
+from tools.release.__main__ import TRIALS
 
 ROOT = Path(__file__).parents[2]
 #: Extras for those who work on the library itself.
 OWN = {"all", "bench", "dev", "docs", "judges"}
 
 
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = {name: wanted for name, wanted in PROJECT["optional-dependencies"].items() if name not in OWN}
+
+
+def brought(requirements):
+    """Return the names of distributions, and of extras that an extra is made of."""
+    for requirement in requirements:
+        name, extras = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", requirement).groups()
+        yield from [f"[{extra}]" for extra in extras.split(",")] if name == "streamsieve" else [name]
+
+
 def test_every_extra_is_tried_by_the_release_check():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert set(project["optional-dependencies"]) - OWN == set(USES) - {""}
+    assert {trial.extra for trial in TRIALS.values()} == {"", "all", *EXTRAS}
+    assert [name for name, trial in TRIALS.items() if trial.lowest] == ["lowest"]
+    assert [name for name, trial in TRIALS.items() if trial.sdist] == ["sdist"]
+
+
+def test_the_table_of_extras_says_what_each_brings():
+    page = (ROOT / "docs" / "start" / "installation.md").read_text()
+    rows = dict(re.findall(r"^\| `\[(\w+)\]` \| ([^|]+) \|", page, re.MULTILINE))
+    assert set(rows) == {"all", *EXTRAS}
+    for extra, wanted in EXTRAS.items():
+        for name in brought(wanted):
+            assert re.search(rf"(?<!\w){re.escape(name)}(?![\w-])", rows[extra], re.IGNORECASE), (extra, name)
+
+
+def test_all_is_every_extra_of_a_user():
+    everything = {name.strip("[]") for name in brought(PROJECT["optional-dependencies"]["all"])}
+    parts = {name.strip("[]") for extra in everything for name in brought(EXTRAS[extra])}
+    assert set(EXTRAS) <= everything | parts
 
 
 def test_the_long_description_has_no_relative_link():

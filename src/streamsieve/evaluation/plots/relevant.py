@@ -108,7 +108,7 @@ def drift(
         for edge in (np.min, np.max):
             axes.plot(rows, [edge(truth) for truth in truths], color=STYLES[1][0], linewidth=1.4)
         count_rows(axes, rows[-1])
-        axes.set(ylabel="feature" if place == 0 else "", title=f"selected by {plain(name)}")
+        axes.set(ylabel="feature" if place == 0 else "", title=f"selected features: {plain(name)}")
     return figure
 
 

@@ -95,7 +95,7 @@ def mark_shifts(axes: Any, shifts: Sequence[int]) -> None:
 def mark_random(axes: Any, share: float) -> None:
     """Draw the share that random selection would find."""
     axes.axhline(share, color=GREY, linewidth=1)
-    where = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}
+    where = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
     axes.annotate("random selection", (1, share), color="#777777", fontsize=9, **where)
 
 
