@@ -24,8 +24,10 @@ OUTSIDE = ("tests/benchmarks/", "tests/studies/", "tests/examples/")
 
 #: Contracts choose among variants themselves.
 CONTRACTS = ("tests/contract/", "tests/learners/test_contracts.py")
+#: Checks of scikit-learn that compile the kernels of every selector again, for read-only arrays.
+COMPILES_AGAIN = "readonly_memmap"
 #: Cases of one test in the quick tier.
-MOST_CASES = 6
+MOST_CASES = 3
 
 
 def pytest_addoption(parser):
@@ -57,8 +59,11 @@ def _thinned(items):
     """Yield the ids of items to leave out: ``MOST_CASES`` of each test stay, evenly spread."""
     by_test = {}
     for item in items:
-        if not item.nodeid.startswith(CONTRACTS):
-            by_test.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        test, _, case = item.nodeid.partition("[")
+        if not test.startswith(CONTRACTS):
+            by_test.setdefault(test, []).append(item)
+        elif COMPILES_AGAIN in case:
+            by_test.setdefault((test, case.rpartition("-check_")[2]), []).append(item)
     for cases in by_test.values():
         stay = set(map(id, tier.spread(cases, MOST_CASES)))
         yield from (id(item) for item in cases if id(item) not in stay)

@@ -1,5 +1,6 @@
 """What a selection says and writes: effects, counts, warnings, reduced tables, code."""
 
+import io
 import json
 import re
 import subprocess
@@ -291,7 +292,7 @@ def test_the_package_runs_as_a_module():
     assert done.stdout.startswith(b"streamsieve ")
 
 
-def test_standard_input(tmp_path):
-    program = [sys.executable, "-m", "streamsieve", "select", "-", "--target", "label", "--json"]
-    done = subprocess.run(program, check=True, capture_output=True, input=text(sep=";").encode())
-    assert [row["feature"] for row in json.loads(done.stdout)["kept"]] == ["dose"]
+def test_standard_input(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text(sep=";").encode())))
+    out = said(capsys, "select", "-", "--target", "label", "--json")
+    assert [row["feature"] for row in json.loads(out)["kept"]] == ["dose"]

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -46,7 +44,7 @@ def test_names_are_declared_and_shown(shop, capsys):
     assert re.search(r"^town +nominal ", out, re.MULTILINE)
     assert re.search(r"^dose +numeric ", out, re.MULTILINE)
     assert "statistic: G2 for binary, ordinal and nominal columns, correlation for the others" in lines
-    assert lines[-1].startswith("town (nominal): kept, relevant")
+    assert re.search(r"^town \(nominal\): kept, relevant", out, re.MULTILINE)
 
 
 def test_rows_take_the_same_options(shop, capsys):
@@ -92,8 +90,8 @@ def test_the_code_makes_the_same_selection(shop, capsys):
     out = said(capsys, *arguments, "--code")
     program = out[out.index("# the same selection in Python") :]
     kept = [row["feature"] for row in json.loads(said(capsys, *arguments, "--json"))["kept"]]
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert sorted(re.findall(r"'(\w+)'", found.stdout)) == sorted(kept)
+    exec(program, {})  # noqa: S102 - what the command line printed
+    assert sorted(re.findall(r"'(\w+)'", capsys.readouterr().out)) == sorted(kept)
 
 
 def test_a_source_makes_codes_of_text(shop):

@@ -12,14 +12,14 @@ import random
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from tools.mutants.children import warm
 from tools.mutants.recording import record
-from tools.mutants.sites import mutants
+from tools.mutants.results import page, table
+from tools.mutants.sites import Mutant, mutants
 from tools.mutants.trials import Trials
-
-OUTCOMES = ("caught", "timed out", "survived")
 
 
 def main() -> None:
@@ -36,6 +36,7 @@ def main() -> None:
     parser.add_argument(
         "--results", type=Path, default=Path("mutants.jsonl"), help="file to write or continue"
     )
+    parser.add_argument("--write", type=Path, help="page of evidence to write, as well as the table")
     options = parser.parse_args()
     tree = options.tree.resolve()
     tiers = (
@@ -45,8 +46,23 @@ def main() -> None:
     )
     sample = mutants(tree)
     random.Random(options.seed).shuffle(sample)  # noqa: S311
+    names = {_name(mutant, tree): mutant for mutant in sample[: options.count]}
     text = options.results.read_text() if options.results.exists() else ""
-    rows = {row["mutant"]: row for row in map(json.loads, text.splitlines())}
+    rows = {row["mutant"]: row for row in map(json.loads, text.splitlines()) if row["mutant"] in names}
+    if names.keys() - rows.keys():
+        for row in _tried({name: names[name] for name in names if name not in rows}, tree, tiers, options):
+            rows[row["mutant"]] = row
+            with options.results.open("a") as stream:
+                stream.write(json.dumps(row) + "\n")
+    sys.stdout.write(table(list(rows.values()), list(tiers)))
+    if options.write:
+        options.write.write_text(page(list(rows.values()), list(tiers), options.seed, len(sample)))
+
+
+def _tried(
+    names: dict[str, Mutant], tree: Path, tiers: dict[str, tuple[str, ...]], options: argparse.Namespace
+) -> Iterator[dict[str, str]]:
+    """Yield what each tier makes of each mutant."""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "tree"
         shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache"))
@@ -54,38 +70,19 @@ def main() -> None:
         os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         warm(copy)
         trials = Trials(tree, copy, *record(copy, f"{options.results}.tests"))
-        for mutant in sample[: options.count]:
-            old = (tree / mutant.path).read_bytes()[mutant.start : mutant.end].decode()
-            name = f"{mutant.path}:{mutant.line} ({mutant.start}): {' '.join(old.split())}  ->  {mutant.new}"
-            if name not in rows:
-                rows[name] = {"mutant": name}
-                for tier, arguments in tiers.items():
-                    if rows[name].get("quick", "survived") == "survived":
-                        seconds = options.seconds * (1 + 2 * len(arguments))
-                        outcome, rows[name]["by"] = trials.verdict(mutant, seconds, *arguments)
-                    rows[name][tier] = outcome
-                with options.results.open("a") as stream:
-                    stream.write(json.dumps(rows[name]) + "\n")
-    sys.stdout.write(table(list(rows.values()), list(tiers)))
+        for name, mutant in names.items():
+            row = {"mutant": name}
+            for tier, arguments in tiers.items():
+                if row.get("quick", "survived") == "survived":
+                    seconds = options.seconds * (1 + 2 * len(arguments))
+                    outcome, row["by"] = trials.verdict(mutant, seconds, *arguments)
+                row[tier] = outcome
+            yield row
 
 
-def table(rows: list[dict[str, str]], tiers: list[str]) -> str:
-    """Return counts per folder and tier, then the survivors."""
-    lines = [f"{'':<16}" + "".join(f"{tier + ' ' + outcome:>17}" for tier in tiers for outcome in OUTCOMES)]
-    for folder in [*sorted({_folder(row) for row in rows}), "all"]:
-        own = [row for row in rows if folder in {_folder(row), "all"}]
-        counts = [sum(row[tier] == outcome for row in own) for tier in tiers for outcome in OUTCOMES]
-        lines.append(f"{folder:<16}" + "".join(f"{count:>17}" for count in counts))
-    for tier in tiers:
-        lines.append(f"\nsurvived {tier}:")
-        lines += sorted(f"{row['mutant']}  {row['by']}" for row in rows if row[tier] == "survived")
-    return "\n".join(lines) + "\n"
-
-
-def _folder(row: dict[str, str]) -> str:
-    """Return the folder of the package that a mutant is in."""
-    parts = row["mutant"].partition(":")[0].split("/")
-    return parts[2] if len(parts) > 3 else "(package)"
+def _name(mutant: Mutant, tree: Path) -> str:
+    old = (tree / mutant.path).read_bytes()[mutant.start : mutant.end].decode()
+    return f"{mutant.path}:{mutant.line} ({mutant.start}): {' '.join(old.split())}  ->  {mutant.new}"
 
 
 if __name__ == "__main__":
