@@ -115,3 +115,18 @@ def test_random_tables_have_their_hypergeometric_probabilities():
             assert found / draws == pytest.approx(
                 wanted, abs=4 * math.sqrt(wanted * (1 - wanted) / draws) + 1e-12
             )
+
+
+def test_remembered_tables_are_those_that_are_drawn():
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        margins = [[[int(m) for m in np.sort(rng.integers(1, 9, k))] for k in rng.integers(2, 5, 2)]]
+        rows = min(sum(margins[0][0]), sum(margins[0][1]))
+        for side in margins[0]:  # both sides count the same rows
+            side[-1] += rows + 40 - sum(side)
+        flats = *flat(margins, 0), *flat(margins, 1)
+        totals = np.empty(200)
+        kernel.statistics(*flats, totals)
+        for observed in (0.5, 3.0, 8.0, 1e9):
+            drawn = kernel.exceedances(*flats, observed, 200, 10)
+            assert kernel.exceedances_among(totals, observed, 10) == drawn

@@ -144,16 +144,10 @@ def _mixed(state: np.uint64) -> np.uint64:
 
 
 @nb.njit(nogil=True, cache=True)
-def exceedances(
-    drawn: IntArray, drawn_ends: IntArray, shuffled: IntArray, shuffled_ends: IntArray,
-    observed: float, most: int, stop: int,
-) -> tuple[int, int]:  # fmt: skip
-    """Draw tables with given margins; return (those with Pearson's statistic at or above it, all draws).
-
-    Stratum s has the margins ``drawn[drawn_ends[s]:drawn_ends[s + 1]]`` of one side, the largest last, and
-    likewise those of the other.  At most ``most`` tables; no more after ``stop`` that are as large.  The seed
-    are the margins, so the answer depends on nothing else.
-    """
+def _begin(
+    drawn: IntArray, drawn_ends: IntArray, shuffled: IntArray, shuffled_ends: IntArray
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], np.uint64]:
+    """Return the levels of all rows, room for a table, and the seed, which is a function of the margins."""
     strata = len(drawn_ends) - 1
     rows = 0
     widest = tallest = 0
@@ -173,43 +167,90 @@ def exceedances(
             for _ in range(shuffled[shuffled_ends[s] + i]):
                 codes[at] = i
                 at += 1
-    cell: npt.NDArray[np.int64] = np.empty((tallest, widest), np.int64)
+    return codes, np.empty((tallest, widest), np.int64), state
+
+
+@nb.njit(nogil=True, cache=True)
+def _draw(
+    drawn: IntArray, drawn_ends: IntArray, shuffled: IntArray, shuffled_ends: IntArray,
+    codes: npt.NDArray[np.int32], cell: npt.NDArray[np.int64], state: np.uint64,
+) -> tuple[float, np.uint64]:  # fmt: skip
+    """Draw a table; return Pearson's statistic summed over strata, and the next state."""
+    total = 0.0
+    begin = 0
+    for s in range(len(drawn_ends) - 1):
+        first, last = drawn_ends[s], drawn_ends[s + 1] - 1
+        levels = shuffled_ends[s + 1] - shuffled_ends[s]
+        size = 0
+        for i in range(levels):
+            margin = shuffled[shuffled_ends[s] + i]
+            size += margin
+            cell[i, last - first] = margin
+            for j in range(last - first):
+                cell[i, j] = 0
+        here = 0
+        for j in range(first, last):
+            for _ in range(drawn[j]):
+                high = _mixed(state) >> np.uint64(32)
+                state += np.uint64(0x9E3779B97F4A7C15)
+                other = begin + here + np.int64((high * np.uint64(size - here)) >> np.uint64(32))
+                code = codes[other]
+                codes[other] = codes[begin + here]
+                codes[begin + here] = code
+                cell[code, j - first] += 1
+                cell[code, last - first] -= 1
+                here += 1
+        part = 0.0
+        for i in range(levels):
+            for j in range(last - first + 1):
+                k = cell[i, j]
+                part += k * k / (shuffled[shuffled_ends[s] + i] * float(drawn[first + j]))
+        total += size * part - size
+        begin += size
+    return total, state
+
+
+@nb.njit(nogil=True, cache=True)
+def exceedances(
+    drawn: IntArray, drawn_ends: IntArray, shuffled: IntArray, shuffled_ends: IntArray,
+    observed: float, most: int, stop: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Draw tables with given margins; return (those with Pearson's statistic at or above it, all draws).
+
+    Stratum s has the margins ``drawn[drawn_ends[s]:drawn_ends[s + 1]]`` of one side, the largest last, and
+    likewise those of the other.  At most ``most`` tables; no more after ``stop`` that are as large.  The seed
+    are the margins, so the answer depends on nothing else.
+    """
+    codes, cell, state = _begin(drawn, drawn_ends, shuffled, shuffled_ends)
     threshold = observed * (1.0 - 1e-9)
     found = 0
     for draw in range(most):
-        total = 0.0
-        begin = 0
-        for s in range(strata):
-            first, last = drawn_ends[s], drawn_ends[s + 1] - 1
-            levels = shuffled_ends[s + 1] - shuffled_ends[s]
-            size = 0
-            for i in range(levels):
-                margin = shuffled[shuffled_ends[s] + i]
-                size += margin
-                cell[i, last - first] = margin
-                for j in range(last - first):
-                    cell[i, j] = 0
-            here = 0
-            for j in range(first, last):
-                for _ in range(drawn[j]):
-                    high = _mixed(state) >> np.uint64(32)
-                    state += np.uint64(0x9E3779B97F4A7C15)
-                    other = begin + here + np.int64((high * np.uint64(size - here)) >> np.uint64(32))
-                    code = codes[other]
-                    codes[other] = codes[begin + here]
-                    codes[begin + here] = code
-                    cell[code, j - first] += 1
-                    cell[code, last - first] -= 1
-                    here += 1
-            part = 0.0
-            for i in range(levels):
-                for j in range(last - first + 1):
-                    k = cell[i, j]
-                    part += k * k / (shuffled[shuffled_ends[s] + i] * float(drawn[first + j]))
-            total += size * part - size
-            begin += size
+        total, state = _draw(drawn, drawn_ends, shuffled, shuffled_ends, codes, cell, state)
         if total >= threshold:
             found += 1
             if found == stop:
                 return found, draw + 1
     return found, most
+
+
+@nb.njit(nogil=True, cache=True)
+def statistics(
+    drawn: IntArray, drawn_ends: IntArray, shuffled: IntArray, shuffled_ends: IntArray, out: FloatArray
+) -> None:
+    """Write Pearson's statistics of the tables that `exceedances` draws, in the same order."""
+    codes, cell, state = _begin(drawn, drawn_ends, shuffled, shuffled_ends)
+    for draw in range(len(out)):
+        out[draw], state = _draw(drawn, drawn_ends, shuffled, shuffled_ends, codes, cell, state)
+
+
+@nb.njit(nogil=True, cache=True)
+def exceedances_among(totals: FloatArray, observed: float, stop: int) -> tuple[int, int]:
+    """Return what `exceedances` does, from what `statistics` wrote."""
+    threshold = observed * (1.0 - 1e-9)
+    found = 0
+    for draw in range(len(totals)):
+        if totals[draw] >= threshold:
+            found += 1
+            if found == stop:
+                return found, draw + 1
+    return found, len(totals)

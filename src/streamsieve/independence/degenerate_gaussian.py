@@ -16,8 +16,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import betainc, betaincc, chdtrc
 
+from streamsieve._kernels import mixed_pairs as kernel
 from streamsieve.column_types import NOMINAL, NUMERIC
 from streamsieve.dependence.information import c_log_c
 from streamsieve.protocols import FloatArray, IntArray
@@ -31,7 +33,7 @@ FEW = 5
 class Levels(NamedTuple):
     """A column of levels as a margin of contingency tables."""
 
-    codes: IntArray
+    codes: npt.NDArray[np.int32]
     many: int
     #: Sum of c ln c over its levels' counts.
     entropy: float
@@ -69,7 +71,8 @@ def embedded(values: FloatArray, kind: int) -> Embedded:
     levels = None
     if kind != NUMERIC:
         found, codes = np.unique(values, return_inverse=True)
-        levels = Levels(codes, len(found), float(_logs(len(codes))[np.bincount(codes)].sum()))
+        entropy = float(logs(len(codes))[np.bincount(codes)].sum())
+        levels = Levels(codes.astype(np.int32), len(found), entropy)
     if kind == NOMINAL:
         basis = (values[:, None] == found[None, :-1]).astype(np.float64)
     else:
@@ -80,7 +83,7 @@ def embedded(values: FloatArray, kind: int) -> Embedded:
 
 
 @lru_cache(maxsize=4)
-def _logs(n: int) -> FloatArray:
+def logs(n: int) -> FloatArray:
     """Return c ln c of every count up to n, for the numbers of rows that come again and again."""
     logs = c_log_c(n)
     logs.flags.writeable = False
@@ -198,7 +201,6 @@ def information_strength(g: float, freedom: int, n: int) -> float:
 
 def table_statistic(a: Levels, b: Levels) -> tuple[float, int]:
     """Return G squared of the table of two columns, and its degrees of freedom."""
-    g = _logs(len(a.codes))
-    counts = np.bincount(a.codes * b.many + b.codes)
-    total = g[counts].sum() - a.entropy - b.entropy + g[-1]
-    return max(2.0 * float(total), 0.0), (a.many - 1) * (b.many - 1)
+    cells, known = np.zeros(a.many * b.many, np.int64), a.entropy + b.entropy
+    g = kernel.table_statistic(a.codes, b.codes, b.many, known, logs(len(a.codes)), cells)
+    return float(g), (a.many - 1) * (b.many - 1)

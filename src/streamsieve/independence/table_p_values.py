@@ -29,6 +29,10 @@ RARE_LEVEL = 16
 MOST_DRAWS, STOP = 100_000, 10
 #: Rows that are drawn for all of them together, a second or so, unless these are fewer than 1,000 tables.
 MOST_ROWS = 300_000_000
+#: Rows and random tables up to which the statistics of these are remembered, and for how many margins: 16 MB.
+FEW_ROWS, FEW_DRAWS, KNOWN_MARGINS = 1_000, 8_192, 256
+#: Tables whose moments are computed together; each has room for the largest of them.
+STACKED = 256
 #: Tables of two classes whose p-values are remembered: 8 MB.
 KNOWN_TABLES = 2**20
 #: Ranges of degrees of freedom in an octave, and the exponents of 2 at which they begin and end.
@@ -167,9 +171,10 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
     class, it is p if no expected count is below 1 or, if the far ``tail`` does not matter, if the margins are
     not skewed on both sides.
     """
-    found = [moments(table[None]) for table in tables]
-    used = [table for table, each in zip(tables, found, strict=True) if each.variance[0] > 0]
-    observed, _, variance, joint = (math.fsum(float(a[0]) for a in part) for part in zip(*found, strict=True))
+    parts = [moments(_stacked(tables[low : low + STACKED])) for low in range(0, len(tables), STACKED)]
+    found = Moments(*map(np.concatenate, zip(*parts, strict=True)))
+    used = [table for table, variance in zip(tables, found.variance.tolist(), strict=True) if variance > 0]
+    observed, _, variance, joint = (math.fsum(part.tolist()) for part in found)
     margins = [(table.sum(axis=0), table.sum(axis=1)) for table in used]
     rare = len(used) == 1 and min(int(side.min()) for side in margins[0]) < RARE_LEVEL
     dense = all(a.min() * b.min() >= FEW_FOR_GAMMA * a.sum() for a, b in margins)
@@ -183,11 +188,33 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
     pairs = [tuple(tuple(sorted(side.tolist())) for side in both) for both in margins]
     fewer = min((0, 1), key=lambda side: sum(sum(pair[side][:-1]) for pair in pairs))
     pairs = sorted((pair[fewer], pair[1 - fewer]) for pair in pairs)  # the order of strata means nothing
-    drawn, shuffled = (_joined([pair[side] for pair in pairs]) for side in (0, 1))
-    draws = min(draws, max(1000, MOST_ROWS // sum(sum(pair[0][:-1]) for pair in pairs)))
-    exceeding, made = kernel.exceedances(*drawn, *shuffled, observed, draws, STOP)
+    rows = sum(sum(pair[0][:-1]) for pair in pairs)
+    draws = min(draws, max(1000, MOST_ROWS // rows))
+    if len(pairs) == 1 and rows <= FEW_ROWS and draws <= FEW_DRAWS:
+        exceeding, made = kernel.exceedances_among(_known_statistics(*pairs[0], draws), observed, STOP)
+    else:
+        drawn, shuffled = (_joined([pair[side] for pair in pairs]) for side in (0, 1))
+        exceeding, made = kernel.exceedances(*drawn, *shuffled, observed, draws, STOP)
     valid = STOP / made if exceeding == STOP else 2 * min((1 + exceeding) / (1 + draws), by_cell)
     return float(max(p, valid))
+
+
+@lru_cache(maxsize=KNOWN_MARGINS)
+def _known_statistics(drawn: tuple[int, ...], shuffled: tuple[int, ...], draws: int) -> FloatArray:
+    """Return the statistics of random tables; of few rows and levels, many columns have the same margins."""
+    totals = np.empty(draws)
+    kernel.statistics(*_joined([drawn]), *_joined([shuffled]), totals)
+    totals.flags.writeable = False
+    return totals
+
+
+def _stacked(tables: Sequence[IntArray]) -> IntArray:
+    """Return tables as one array, with empty rows and columns where they are smaller than others."""
+    shape = np.array([table.shape for table in tables]).max(axis=0)
+    out = np.zeros((len(tables), *shape), np.int64)
+    for k, table in enumerate(tables):
+        out[k, : table.shape[0], : table.shape[1]] = table
+    return out
 
 
 def _joined(pieces: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:

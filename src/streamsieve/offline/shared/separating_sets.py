@@ -7,7 +7,6 @@ two search with the kernels of the column selectors, so that one column and all 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -229,10 +228,10 @@ class ByType(Separation):
         q = len(self._features) - 1
         always = () if place == q else (q,)
         others = [i for i in np.flatnonzero(self._left[:q]).tolist() if i != place]
-        for size in range(1, self._most + 1):
-            for some in combinations(others, size - len(always)):
-                places = [*some, *always]
-                tested = self._tests.given(self._features[place], [self._features[i] for i in places])
-                if tested.p_value > self._level if tested.reliable else not self._skip:
-                    return places
+        names, newcomer = [self._features[i] for i in others], self._features[q] if always else None
+        for some in self._tests.open_sets(self._features[place], names, self._most, newcomer):
+            places = [*(others[i] for i in some), *always]
+            tested = self._tests.given(self._features[place], [self._features[i] for i in places])
+            if tested.p_value > self._level if tested.reliable else not self._skip:
+                return places
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -52,10 +52,18 @@ class MarkovBlanketMixed(MarkovBlanket):
         return outcome
 
     def _arrived(self, candidates: Candidates, j: int) -> Kept:
+        if j and (not self._kept or self._kept[-1].feature != candidates.feature[j - 1]):
+            self._tests.drop(int(candidates.feature[j - 1]))
         new = super()._arrived(candidates, j)
         (types,) = candidates.relevance.columns
         self._tests.add(new.feature, new.column, int(types[j]))
         return new
+
+    def _sets(self, column: Kept, others: Sequence[Kept], new: Kept | None) -> Iterator[tuple[Kept, ...]]:
+        names, newcomer = [kept.feature for kept in others], None if new is None else new.feature
+        fixed = () if new is None else (new,)
+        for members in self._tests.open_sets(column.feature, names, self._largest, newcomer):
+            yield (*(others[i] for i in members), *fixed)
 
     def _tested(self, column: Kept, given: tuple[Kept, ...]) -> tuple[float, float]:
         """Return statistic and p-value; a set with too few rows for a test is skipped, or separates."""

@@ -13,7 +13,7 @@ Sets without the candidate were tried before, so no kept column is tested agains
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
@@ -152,14 +152,18 @@ class MarkovBlanket(RedundancyRule):
 
     def _separation(self, column: Kept, others: Sequence[Kept], new: Kept | None = None) -> Separation | None:
         """Return the first set of others, with the newcomer if there is one, that separates a column."""
+        for given in self._sets(column, others, new):
+            statistic, p_value = self._tested(column, given)
+            if p_value > self._alpha:
+                return Separation(tuple(kept.feature for kept in given), statistic, p_value)
+        return None
+
+    def _sets(self, column: Kept, others: Sequence[Kept], new: Kept | None) -> Iterator[tuple[Kept, ...]]:  # noqa: ARG002
+        """Yield the sets that may separate a column, in order."""
         fixed = () if new is None else (new,)
         for size in range(1 - len(fixed), self._largest + 1 - len(fixed)):
             for members in combinations(others, size):
-                statistic, p_value = self._tested(column, (*members, *fixed))
-                if p_value > self._alpha:
-                    features = tuple(kept.feature for kept in (*members, *fixed))
-                    return Separation(features, statistic, p_value)
-        return None
+                yield (*members, *fixed)
 
     def _values(self) -> FloatArray:
         """Return the values of the kept columns, one row per column."""

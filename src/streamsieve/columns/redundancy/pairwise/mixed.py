@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -10,13 +10,18 @@ import numpy as np
 from streamsieve.column_types import TYPES
 from streamsieve.columns.redundancy.by_type import KeptColumns, RuleByType
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.mixed_columns import MixedColumns
 from streamsieve.columns.redundancy.pairwise.correlation import PairwiseCorrelation
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, Kept, Pair, Pairwise, PairwiseConfig
-from streamsieve.decisions import Outcome
 from streamsieve.independence.by_type import RelevanceByType
 from streamsieve.independence.degenerate_gaussian import Embedded, dependence, embedded
 from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, register
+
+#: Kept columns that a candidate is compared with at a time: one that is rejected does not meet the others.
+TOGETHER = 64
+#: What sums in another order may differ by, generously: a pair this near is compared again.
+ROUNDING = 1e-9
 
 
 @register
@@ -34,33 +39,54 @@ class PairwiseMixed(Pairwise):
     def __init__(self, n: int, config: PairwiseConfig) -> None:
         self.n, self._config = n, config
         self._kept: list[Kept] = []
-        #: Kept columns and the present candidate.
-        self._embedded: dict[int, Embedded] = {}
+        self._columns = MixedColumns(n)
+        #: Slots of the kept columns.
+        self._slot: dict[int, int] = {}
+        #: The present candidate.
+        self._new: Embedded | None = None
 
     def keep(self, kept: Kept, kind: int) -> None:
         """Add a column that another rule has kept."""
-        self._embedded[kept.feature] = embedded(kept.column, kind)
+        self._slot[kept.feature] = self._columns.add(embedded(kept.column, kind))
         self._kept.append(kept)
-
-    def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
-        outcome = super().settle(candidates)
-        left = {kept.feature for kept in self._kept}
-        self._embedded = {feature: column for feature, column in self._embedded.items() if feature in left}
-        return outcome
 
     def _arrived(self, candidates: Candidates, j: int) -> Kept:
         new = super()._arrived(candidates, j)
         (types,) = candidates.relevance.columns
-        self._embedded[new.feature] = embedded(new.column, int(types[j]))
+        self._new = embedded(new.column, int(types[j]))
         return new
 
-    def _compared(self, new: Kept, kept: Kept) -> Pair:
-        found = dependence(self._embedded[new.feature], self._embedded[kept.feature])
+    def _join(self, new: Kept) -> None:
+        super()._join(new)
+        self._slot[new.feature] = self._columns.add(self._candidate)
+
+    def _leave(self, features: Collection[int]) -> None:
+        super()._leave(features)
+        for feature in features:
+            self._columns.drop(self._slot.pop(feature))
+
+    @property
+    def _candidate(self) -> Embedded:
+        if self._new is None:
+            raise RuntimeError("there is no candidate")
+        return self._new
+
+    def _rivals(self, new: Kept) -> Iterator[Kept]:
+        pick = np.maximum if self._config.use_max else np.minimum
+        for low in range(0, len(self._kept), TOGETHER):
+            some = self._kept[low : low + TOGETHER]
+            slots = np.array([self._slot[kept.feature] for kept in some], np.int64)
+            bound = pick(np.array([kept.relevance for kept in some]), new.relevance)
+            near = self._columns.strengths(self._candidate, slots) >= bound - ROUNDING
+            for i in np.flatnonzero(near).tolist():
+                yield some[i]
+
+    def _compared(self, new: Kept, kept: Kept) -> Pair:  # noqa: ARG002 - it is the present candidate
+        found = dependence(self._candidate, self._columns[self._slot[kept.feature]])
         return Pair(found.strength, found.p_value)
 
     def _record(self) -> Mapping[str, Any]:
-        types = [self._embedded[kept.feature].kind for kept in self._kept]
+        types = [self._columns[self._slot[kept.feature]].kind for kept in self._kept]
         return {
             "columns": np.array([kept.column for kept in self._kept]).reshape(-1, self.n),
             "types": np.array(types, np.uint8),

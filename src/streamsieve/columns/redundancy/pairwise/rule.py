@@ -10,7 +10,7 @@ phases they stay.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -82,11 +82,11 @@ class Pairwise(RedundancyRule):
             new = self._arrived(candidates, j)
             winner, pair, beaten = self._compete(new)
             if winner is None or not self._config.two_phase:
-                self._kept = [kept for kept in self._kept if kept.feature not in beaten]
+                self._leave(beaten)
                 for loser, compared in beaten.items():
                     evicted.append(Eviction(feature, loser, Reason.REDUNDANT, *compared, (feature,)))
             if winner is None:
-                self._kept.append(new)
+                self._join(new)
             else:
                 reason[j], by[feature] = REDUNDANT, (winner.feature,)
                 statistic[j], p_value[j] = pair
@@ -100,7 +100,7 @@ class Pairwise(RedundancyRule):
     def _compete(self, new: Kept) -> tuple[Kept | None, Pair, dict[int, Pair]]:
         """Return the kept column that makes a candidate redundant, and those that it makes redundant."""
         beaten: dict[int, Pair] = {}
-        for kept in self._kept:
+        for kept in self._rivals(new):
             pair = self._compared(new, kept)
             bound = (max if self._config.use_max else min)(new.relevance, kept.relevance)
             if pair.dependence >= bound - TIE:
@@ -108,6 +108,19 @@ class Pairwise(RedundancyRule):
                     return kept, pair, beaten
                 beaten[kept.feature] = pair
         return None, Pair(0.0, math.nan), beaten
+
+    def _join(self, new: Kept) -> None:
+        """Keep a candidate."""
+        self._kept.append(new)
+
+    def _leave(self, features: Collection[int]) -> None:
+        """Lose kept columns."""
+        if features:
+            self._kept = [kept for kept in self._kept if kept.feature not in features]
+
+    def _rivals(self, new: Kept) -> Iterable[Kept]:  # noqa: ARG002 - rules that know better look at it
+        """Yield the kept columns that may be redundant with a candidate, in order."""
+        return self._kept
 
     def _compared(self, new: Kept, kept: Kept) -> Pair:
         """Return the dependence of two columns, and its p-value if the measure has one."""

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
+import numpy as np
+
 from streamsieve.column_types import TYPES
 from streamsieve.columns.redundancy.by_type import KeptColumns, RuleByType
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
+from streamsieve.columns.redundancy.mixed_columns import MixedColumns
 from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.columns.redundancy.top_k.correlation import TopKBuffer, TopKCorrelation
 from streamsieve.columns.redundancy.top_k.rule import TopKMeasured
 from streamsieve.independence.by_type import RelevanceByType
-from streamsieve.independence.degenerate_gaussian import Embedded, dependence, embedded
+from streamsieve.independence.degenerate_gaussian import embedded
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, register
 
@@ -30,27 +33,25 @@ class TopKMixed(TopKMeasured):
     def __init__(self, n: int, k: int, weight: float) -> None:
         super(TopKMeasured, self).__init__(n, k, weight)  # without a measure
         #: Members as they are compared, by slot; embedded again after loading.
-        self._embedded: dict[int, Embedded] = {}
+        self._members = MixedColumns(n)
+        self._embedded: set[int] = set()
 
     def _columns(self) -> dict[str, tuple[str, Shape]]:
         return {**super()._columns(), "types": ("i8", (SLOT,))}
 
-    def _shared(self, candidates: Candidates, j: int, column: FloatArray) -> list[float]:
+    def _shared(self, candidates: Candidates, j: int, column: FloatArray) -> FloatArray:
         (types,) = candidates.relevance.columns
-        new = embedded(column, int(types[j]))
-        return [dependence(new, self._member(slot)).strength for slot in range(self._kept)]
-
-    def _member(self, slot: int) -> Embedded:
-        if slot not in self._embedded:
+        for slot in {*range(self._kept)} - self._embedded:
             values, kind = (array[slot] for array in self.slots.of("columns", "types"))
-            self._embedded[slot] = embedded(values.copy(), int(kind))
-        return self._embedded[slot]
+            self._members.put(slot, embedded(values.copy(), int(kind)))
+            self._embedded.add(slot)
+        return self._members.strengths(embedded(column, int(types[j])), np.arange(self._kept))
 
     def _store(self, candidates: Candidates, j: int, column: FloatArray, slot: int) -> None:
         (types,) = candidates.relevance.columns
         super()._store(candidates, j, column, slot)
         self.slots["types"][slot] = types[j]
-        self._embedded.pop(slot, None)
+        self._embedded.discard(slot)
 
     def _record(self) -> Mapping[str, Any]:
         return super(TopKMeasured, self)._record()  # without a measure

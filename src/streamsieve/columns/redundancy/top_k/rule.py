@@ -57,10 +57,10 @@ class TopKMeasured(TopKBuffer):
                 self._store(candidates, j, column, slot)
         return fates
 
-    def _shared(self, candidates: Candidates, j: int, column: FloatArray) -> list[float]:  # noqa: ARG002
+    def _shared(self, candidates: Candidates, j: int, column: FloatArray) -> FloatArray:  # noqa: ARG002
         """Return the dependence of a candidate and each member."""
         members = self.slots["columns"][: self._kept]
-        return [self._measure.dependence(column, other) for other in members]
+        return np.array([self._measure.dependence(column, other) for other in members])
 
     def _store(self, candidates: Candidates, j: int, column: FloatArray, slot: int) -> None:  # noqa: ARG002
         """Put a candidate into a slot."""
