@@ -13,6 +13,9 @@ threads    one object used by several threads; forks after use
 soak       memory over a long stream
 =========  =====================================================================================
 
+Only if named, because they start clusters: ``dask_workers`` (workers killed in mid-run), ``spark_stream``
+(drivers of a streaming query killed, Java), ``brokers`` (a Kafka broker killed, Java and Maven).
+
 A campaign is a module with ``GOAL`` (what must hold), ``cases(rng)`` (an endless stream of cases) and
 ``attempt(case)``, which runs in a child process and returns an :class:`~campaigns.outcome.Outcome`.  A child
 that dies or hangs is counted and replaced.

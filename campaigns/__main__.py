@@ -19,7 +19,7 @@ from campaigns.outcome import Tally
 COMPILING = 300.0
 #: Those that run unless others are named, and those that need more than Python.
 NAMES = ("programs", "sparse", "states", "values", "readers", "files", "kill", "signals", "threads", "soak")
-ASKED = ("spark_stream",)
+ASKED = ("dask_workers", "spark_stream", "brokers")
 
 
 def main() -> int:

@@ -22,11 +22,14 @@ POM = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>streamsieve</groupId><artifactId>broker</artifactId><version>1</version>
-  <dependencies>
-    <dependency><groupId>org.apache.kafka</groupId><artifactId>kafka_2.13</artifactId><version>{}</version></dependency>
-  </dependencies>
+  <dependencies>{}</dependencies>
 </project>
 """
+DEPENDENCY = (
+    "<dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version>{}</dependency>"
+)
+#: Only what is named: poms of some libraries name repositories of their own for what they depend on.
+ALONE = "<exclusions><exclusion><groupId>*</groupId><artifactId>*</artifactId></exclusion></exclusions>"
 PROPERTIES = """\
 process.roles=broker,controller
 node.id=1
@@ -53,11 +56,17 @@ def missing():
 
 
 def libraries():
-    """Return the folder with Kafka's libraries; Maven fetches them once per machine."""
-    folder = Path(tempfile.gettempdir()) / f"streamsieve-kafka-{VERSION}-{os.getuid()}"
+    """Return the folder with Kafka's libraries."""
+    return fetched(f"kafka-{VERSION}", ("org.apache.kafka", "kafka_2.13", VERSION, ""))
+
+
+def fetched(name, *artifacts):
+    """Return a folder with these artifacts; Maven fetches them once per machine."""
+    folder = Path(tempfile.gettempdir()) / f"streamsieve-{name}-{os.getuid()}"
     if not folder.is_dir():
         with tempfile.TemporaryDirectory(dir=folder.parent) as made:
-            (Path(made) / "pom.xml").write_text(POM.format(VERSION))
+            wanted = "".join(DEPENDENCY.format(*each) for each in artifacts)
+            (Path(made) / "pom.xml").write_text(POM.format(wanted))
             command = ["mvn", "-q", "-B", "dependency:copy-dependencies", f"-DoutputDirectory={made}/jars"]
             subprocess.run(command, cwd=made, check=True, timeout=900, stdout=subprocess.DEVNULL)
             try:

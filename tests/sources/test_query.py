@@ -1,6 +1,7 @@
 """SQL queries as sources: DuckDB, SQLite by ADBC, a real PostgreSQL server where there is one."""
 
 import os
+import pickle
 import shutil
 import sqlite3
 import subprocess
@@ -12,7 +13,8 @@ import numpy as np
 import pytest
 
 import streamsieve as ss
-from streamsieve.exceptions import SourceError
+from streamsieve.exceptions import CapabilityError, MergeError, SourceError
+from tests.engines.laws import arrays
 
 ROWS = [(i, i * 0.5, i % 2, "yes" if i % 3 else "no") for i in range(1000)]
 SQL = "SELECT a, b, label FROM t ORDER BY id"
@@ -66,6 +68,93 @@ def test_a_late_text_in_a_column_of_sqlite_says_what_to_do(sqlite_file):
         con.executemany("INSERT INTO odd VALUES (?, 1)", [(1,)] * 5000 + [("x",)])
     with pytest.raises(SourceError, match="the query failed after row .*CAST a column in the query"):
         list(ss.open(ss.query(f"sqlite:///{sqlite_file}", "SELECT * FROM odd"), target="y").rows())
+
+
+KEYED = "SELECT id, a, b, label FROM t -- in any order"
+
+
+def keyed(address, sql=KEYED, key="id"):
+    return ss.open(ss.query(address, sql, partition_on=key), target="label", exclude="id")
+
+
+def check_parts(address, engines=("dask", "local")):
+    source = keyed(address)
+    assert source.n_rows == 1000
+    assert source.names == ["a", "b"]
+    parts = source.parts(300)
+    assert [(part.n_rows, part.first_row) for part in parts] == [(300, 0), (300, 300), (300, 600), (100, 900)]
+    assert parts[1].shown == "the query, id from 300 below 600"
+    parts = pickle.loads(pickle.dumps(parts))  # noqa: S301 - as they go to workers
+    pieces = [batch for part in parts for batch in part.rows(128)]
+    whole = list(source.rows(128))
+    for each in (pieces, whole):
+        np.testing.assert_array_equal(np.vstack([b.X for b in each]), [row[1:3] for row in ROWS])
+        assert np.concatenate([b.y for b in each]).tolist() == [row[3] for row in ROWS]
+    one = ss.run(source, ss.Screen("f"))
+    found = [ss.run(source, ss.Screen("f"), engine=name, workers=2, rows_per_task=170) for name in engines]
+    for each in found:
+        assert each.n_samples_seen_ == 1000
+        np.testing.assert_allclose(each.scores_, one.scores_, rtol=0, atol=1e-12 * one.scores_.max())
+        assert arrays(each) == arrays(found[0])
+    with pytest.raises(MergeError, match="both states hold part"):
+        found[0].merge(ss.from_bytes(found[0].to_bytes()))
+
+
+def test_a_query_is_cut_into_ranges_of_its_key(duckdb_file, sqlite_file):
+    check_parts(f"duckdb:///{duckdb_file}")
+    check_parts(f"sqlite:///{sqlite_file}", engines=("dask",))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_any_keys_are_cut_into_ranges_that_hold_every_row_once(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 400))
+    keys = rng.integers(-50, [1, 3, 40, 10**12][seed % 4], n).tolist()
+    missing = rng.random(n) < [0.0, 0.2, 1.0][seed % 3]
+    rows = [(None if gone else key, i) for i, (key, gone) in enumerate(zip(keys, missing, strict=True))]
+    with sqlite3.connect(tmp_path / "k.db") as con:
+        con.execute("CREATE TABLE t (id INTEGER, a INTEGER)")
+        con.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    with duckdb.connect(str(tmp_path / "k.duckdb")) as con:
+        con.execute("CREATE TABLE t (id BIGINT, a BIGINT)")
+        con.executemany("INSERT INTO t VALUES (?, ?)", rows)
+    for address in (f"sqlite:///{tmp_path}/k.db", f"duckdb:///{tmp_path}/k.duckdb"):
+        source = ss.open(ss.query(address, "SELECT * FROM t;", partition_on="id"), exclude="id")
+        parts = source.parts(int(rng.integers(1, 100)))
+        found = [[int(x) for batch in part.rows(64) for x in batch.X[:, 0]] for part in parts]
+        assert [len(each) for each in found] == [part.n_rows for part in parts]
+        assert sorted(x for each in found for x in each) == list(range(n))
+        homes = {}
+        for number, each in enumerate(found):
+            for x in each:
+                assert homes.setdefault(rows[x][0], number) == number  # equal keys stay together
+
+
+def test_rows_that_go_between_planning_and_reading_are_missed(sqlite_file):
+    parts = keyed(f"sqlite:///{sqlite_file}").parts(400)
+    with sqlite3.connect(sqlite_file) as con:
+        con.execute("DELETE FROM t WHERE id = 500")
+    with pytest.raises(SourceError, match="the query, id from 400 below 800 has 1 rows less than when"):
+        list(parts[1].rows(100))
+
+
+def test_workers_cannot_use_an_open_connection(duckdb_file):
+    with duckdb.connect(str(duckdb_file)) as con:
+        source = keyed(con)
+        with pytest.raises(CapabilityError, match="workers cannot use an open connection: give the address"):
+            ss.run(source, ss.Screen("f"), engine="dask")
+
+
+def test_what_cannot_be_cut_into_ranges_is_refused(duckdb_file):
+    address = f"duckdb:///{duckdb_file}"
+    with pytest.raises(SourceError, match="partition_on must be the name of a column of the query; got 3"):
+        ss.query(address, KEYED, partition_on=3)
+    with pytest.raises(SourceError, match="partition_on='a' must be a column of whole numbers; it holds"):
+        ss.run(keyed(address, key="a"), ss.Screen("f"), engine="dask", rows_per_task=100)
+    with pytest.raises(SourceError, match="the query failed after row 0: .*nowhere"):
+        keyed(address, key="nowhere")
+    with pytest.raises(CapabilityError, match=r"ArrowStreamSource cannot be cut .*partition_on="):
+        ss.run(ss.open(ss.query(address, SQL), target="label"), ss.Screen("f"), engine="dask")
 
 
 @pytest.mark.parametrize(
@@ -139,5 +228,6 @@ def test_postgresql_by_address_and_by_connection(postgres):
         con.commit()
         check(ss.open(ss.query(con, SQL), target="label"))
     check(ss.open(ss.query(postgres, SQL), target="label"))
+    check_parts(postgres)
     with pytest.raises(SourceError, match="the query failed after row 0: .*nowhere"):
         ss.open(ss.query(postgres, "SELECT * FROM nowhere"))

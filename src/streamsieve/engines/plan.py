@@ -45,7 +45,7 @@ def plan_of(source: Any, rows_per_task: int | None = None) -> Plan:
 
     Parameters
     ----------
-    source : source of rows that can be cut: files, arrays and dataframes
+    source : source of rows that can be cut: files, arrays, dataframes and queries with a key
     rows_per_task : int or None, default=None
         Rows of a part, at least 1.  None: a sixteenth of all rows, but at least 62,500 and at most a million.
         Where a file does not say how many rows it has (CSV, svmlight), a part is a file.
@@ -54,7 +54,7 @@ def plan_of(source: Any, rows_per_task: int | None = None) -> Plan:
     if not callable(cut):
         raise CapabilityError(
             f"a {type(source).__name__} cannot be cut into parts for an engine: write its rows to Parquet "
-            "files and open those, or leave out engine="
+            "files and open those, give a query(..., partition_on=) a key, or leave out engine="
         )
     if rows_per_task is None:
         total = source.n_rows or 0

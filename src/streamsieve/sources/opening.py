@@ -17,6 +17,7 @@ from streamsieve.sources.computed.transformed import Transformed
 from streamsieve.sources.dask_frame import DaskSource, is_dask
 from streamsieve.sources.generated import Features
 from streamsieve.sources.kafka import KafkaSource
+from streamsieve.sources.partitioned_query import PartitionedQuery
 from streamsieve.sources.spark_frame import SparkSource, is_spark
 from streamsieve.sources.svmlight import SvmlightSource
 from streamsieve.sources.tables import frames
@@ -140,7 +141,8 @@ def _opened(data: Any, target: Any, options: dict[str, Any]) -> Any:
     if target is None or isinstance(target, str):
         producer = producer_of(data)
         if producer is not None:
-            return _made(ArrowStreamSource, producer, options, target=target)
+            stream = ArrowStreamSource if producer.query is None else PartitionedQuery
+            return _made(stream, producer, options, target=target)
     if _is_source(data):
         if target is not None or options:
             raise SourceError(

@@ -6,12 +6,15 @@ import importlib
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from streamsieve._text import shown
-from streamsieve.exceptions import SourceError
+from streamsieve.exceptions import CapabilityError, SourceError
 
+#: Rows of a batch of an answer about a query.
+READ_ROWS = 1024
 #: How addresses begin, by database.
 ADDRESSES = {
     "duckdb:///": "duckdb",
@@ -27,6 +30,7 @@ class Query:
 
     database: Any
     sql: str
+    partition_on: str | None = None
 
     def __repr__(self) -> str:
         # the address may hold a password
@@ -34,12 +38,66 @@ class Query:
 
     def batches(self, size: int) -> Iterator[Any]:
         """Run the query, and yield its record batches; the database is closed with the last of them."""
+        return self._run(self.sql if self.partition_on is None else self._in_order("1 = 1"), size)
+
+    def ranges(self, rows: int) -> list[Range]:
+        """Cut the query into ranges of ``partition_on``, each of about ``rows`` rows.
+
+        Rows of equal keys are in one range.  The database sorts the keys once and returns the ends of ranges.
+        """
+        if not isinstance(self.database, str):
+            raise CapabilityError(
+                "workers cannot use an open connection: give the address of the database to query(), such as "
+                "'duckdb:///file.db' or 'postgresql://user@host/name'"
+            )
+        key = _quoted(self.partition_on)
+        rank = f"{key} AS k, rank() OVER (ORDER BY {key} NULLS FIRST) - 1 AS r"
+        # equal keys have equal ranks, and so the same range
+        by_rank = f"GROUP BY r - r % {rows} ORDER BY min(r)"
+        ends = _select("min(k) AS low, count(*) AS n", _select(rank, self._inner), by_rank)
+        found = self._answer(ends)
+        lows = [row["low"] for row in found[1:]]
+        for low in lows:
+            if not isinstance(low, int):
+                raise SourceError(
+                    f"partition_on={self.partition_on!r} must be a column of whole numbers; it holds {low!r} "
+                    f"({type(low).__name__}): CAST it in the query, or add row_number()"
+                )
+        edges = [None, *lows, None]
+        return [
+            Range(self, low, high, row["n"]) for (low, high), row in zip(pairwise(edges), found, strict=True)
+        ]
+
+    def count(self) -> int:
+        """Return the number of rows."""
+        return int(self._answer(_select("count(*) AS n", self._inner))[0]["n"])
+
+    def _answer(self, sql: str) -> list[dict[str, Any]]:
+        """Return the rows of a query about this one."""
+        try:
+            return [row for batch in self._run(sql, READ_ROWS) for row in batch.to_pylist()]
+        except SourceError:
+            raise
+        except Exception as error:
+            text = " ".join(str(error).split())
+            raise SourceError(f"the query cannot be cut into ranges: {text[:500]}") from error
+
+    @property
+    def _inner(self) -> str:
+        """The query as it stands in parentheses; a comment at its end must not swallow them."""
+        return self.sql.strip().rstrip(";") + "\n"
+
+    def _in_order(self, condition: str) -> str:
+        order = f"ORDER BY {_quoted(self.partition_on)} NULLS FIRST"
+        return _select("*", self._inner, f"WHERE {condition} {order}")
+
+    def _run(self, sql: str, size: int) -> Iterator[Any]:
         with closing(self._connected()) as connection:
             if _is_duckdb(connection):
-                yield from connection.sql(self.sql).to_arrow_reader(size)
+                yield from connection.sql(sql).to_arrow_reader(size)
                 return
             with connection.cursor() as cursor:
-                cursor.execute(self.sql)
+                cursor.execute(sql)
                 yield from cursor.fetch_record_batch()
 
     def _connected(self) -> Any:
@@ -61,6 +119,42 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Range:
+    """The rows of a query whose key is in a range; it can be sent to another process.
+
+    Attributes
+    ----------
+    query : the whole query, to an address
+    low, high : keys from ``low`` up to and without ``high``; None is no bound, and without ``low`` rows
+        without a key belong to it
+    n_rows : rows when the range was made
+    """
+
+    query: Query
+    low: int | None
+    high: int | None
+    n_rows: int
+
+    def __str__(self) -> str:
+        ends = (
+            "" if self.low is None else f" from {self.low}",
+            "" if self.high is None else f" below {self.high}",
+        )
+        return f"the query, {self.query.partition_on}{ends[0]}{ends[1]}" if any(ends) else "the query"
+
+    def batches(self, size: int) -> Iterator[Any]:
+        """Run the query over the range, and yield its record batches."""
+        return self.query._run(self.query._in_order(self._condition), size)  # noqa: SLF001 - a piece of it
+
+    @property
+    def _condition(self) -> str:
+        key = _quoted(self.query.partition_on)
+        if self.low is None:
+            return "1 = 1" if self.high is None else f"({key} < {self.high} OR {key} IS NULL)"
+        return f"{key} >= {self.low}" + ("" if self.high is None else f" AND {key} < {self.high}")
+
+
+@dataclass(frozen=True)
 class _Borrowed:
     """A connection that its owner closes."""
 
@@ -73,7 +167,7 @@ class _Borrowed:
         """Leave it open."""
 
 
-def query(database: Any, sql: str) -> Query:
+def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
     """Describe the rows of an SQL query, to be streamed by :func:`streamsieve.open`.
 
     Parameters
@@ -84,6 +178,10 @@ def query(database: Any, sql: str) -> Query:
         slashes.  With an address, every reading opens a connection of its own.
     sql : str
         The query.  To resume a run from a checkpoint, it needs ORDER BY over a unique key.
+    partition_on : str or None, default=None
+        A column of the query that holds whole numbers, best a unique key.  With it an engine cuts the query
+        into ranges, and each worker runs its own: ``run(..., engine="local")``.  The stream is in the order
+        of this column, which is a feature unless ``open(..., exclude=)`` names it.
 
     Returns
     -------
@@ -111,7 +209,17 @@ def query(database: Any, sql: str) -> Query:
             f"a query goes to an address ({', '.join(map(repr, ADDRESSES))}), or to a connection of DuckDB "
             f"or ADBC; got {got}"
         )
-    return Query(database, sql)
+    if partition_on is not None and (not isinstance(partition_on, str) or not partition_on):
+        raise SourceError(f"partition_on must be the name of a column of the query; got {partition_on!r}")
+    return Query(database, sql, partition_on)
+
+
+def _select(what: str, inner: str, rest: str = "") -> str:
+    return f"SELECT {what} FROM ({inner}) q {rest}"  # noqa: S608 - the query is the user's own
+
+
+def _quoted(name: str | None) -> str:
+    return '"' + str(name).replace('"', '""') + '"'
 
 
 def _is_duckdb(connection: Any) -> bool:

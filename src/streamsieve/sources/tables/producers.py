@@ -37,6 +37,7 @@ class Producer:
     ordered : whether reading again gives the rows in the same order
     evidence : texts by which it is known again: the query, the plan, the files
     schema : the Arrow schema, if it is known without reading; otherwise that of the first batch
+    query : the query that can be cut into ranges; None for anything else
     """
 
     shown: str
@@ -45,6 +46,7 @@ class Producer:
     ordered: bool = False
     evidence: tuple[str, ...] = ()
     schema: Any = None
+    query: Query | None = None
 
 
 def producer_of(data: Any) -> Producer | None:
@@ -111,6 +113,9 @@ def _pyarrow(data: Any) -> Producer | None:
 def _query(data: Any) -> Producer | None:
     if not isinstance(data, Query):
         return None
+    if data.partition_on is not None:
+        evidence = (data.sql, data.partition_on)
+        return Producer("the query", data.batches, ordered=True, evidence=evidence, query=data)
     return Producer("the query", data.batches, ordered=_is_sorted(data.sql), evidence=(data.sql,))
 
 
