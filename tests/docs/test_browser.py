@@ -105,7 +105,15 @@ def test_keys_reach_search_and_navigation(site, browser):
     [
         ("resume crash", "checkpoints_and_kafka"),
         ("redundant given", "the_ledger"),
+        ("redundant given", "faq"),
         ("kafka", "checkpoints_and_kafka"),
+        ("50,000 genes", "faq"),
+        ("time series", "dependent_rows"),
+        ("GridSearchCV", "pipelines_and_grid_search"),
+        ("promised fdr", "faq"),
+        ("merge two machines", "faq"),
+        ("text columns", "faq"),
+        ("SelectKBest speed", "faq"),
     ],
 )
 def test_search_works_without_a_server(site, browser, words, page):
@@ -119,4 +127,4 @@ def test_search_works_without_a_server(site, browser, words, page):
         };
         look(0);
     })""")  # fmt: skip
-    assert any(page in link for link in found), found
+    assert any(page in link for link in found[:8]), found[:8]

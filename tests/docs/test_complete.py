@@ -1,7 +1,6 @@
 """Nothing public is without words, newcomers' questions have answers, figures in prose stand in a file."""
 
 import importlib
-import inspect
 import json
 import re
 import sys
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from streamsieve.protocols import Event, Reason
+from tests.docs.checks import without_card, without_docstring
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -41,9 +41,7 @@ def test_every_public_name_has_a_docstring():
 
     for module in api.MODULES:
         found = importlib.import_module(f"streamsieve.{module}")
-        assert found.__doc__, module
-        for name in api.names_of(module):
-            assert inspect.getdoc(getattr(found, name)), f"{module}.{name}"
+        assert without_docstring(found, api.names_of(module)) == [], module
 
 
 def test_every_method_has_a_card_and_a_line_in_the_bibliography():
@@ -52,11 +50,9 @@ def test_every_method_has_a_card_and_a_line_in_the_bibliography():
     from streamsieve import registry
 
     carded = [cls for _, _, cls in cards.card_names()]
-    assert set(carded) == {
-        *registry.selectors().values(),
-        *registry.learners(),
-        *registry.criteria().values(),
-    }
+    methods = {*registry.selectors().values(), *registry.learners(), *registry.criteria().values()}
+    assert without_card(methods, carded) == []
+    assert set(carded) == methods
     for cls in carded:
         assert len(bibliography.papers(cls)) > 10, cls
 

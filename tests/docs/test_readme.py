@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from streamsieve.cli import methods
+from tests.docs.checks import dead_links, run_examples
 from tests.helpers import tier
 
 ROOT = Path(__file__).parents[2]
@@ -128,22 +129,14 @@ def test_commands_run(number, tmp_path):
 
 
 @pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.stem)
-def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch, capsys):
+def test_the_examples_of_a_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    scope = {}
-    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-        exec(compile(code, page.name, "exec"), scope)  # noqa: S102
-        assert capsys.readouterr().out
+    run_examples(page)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text()):
-        if "://" not in target:
-            folder = ROOT / "docs" if target.startswith("/") else page.parent
-            path = (folder / target.lstrip("/")).resolve()
-            written = not path.relative_to(ROOT).as_posix().startswith(GENERATED)
-            assert not written or path.exists(), f"{page.name} links to {target}"
+    assert dead_links(page, ROOT, GENERATED) == []
 
 
 def test_goals_named_exist():

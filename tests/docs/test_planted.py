@@ -1,0 +1,46 @@
+"""Each fault that documentation can have is planted, and found by the check that `make docs-check` runs."""
+
+from types import ModuleType
+
+import pytest
+
+import streamsieve as ss
+from tests.docs.checks import dead_links, run_examples, without_card, without_docstring
+
+
+@pytest.mark.parametrize(
+    ("code", "error"),
+    [
+        ("import streamsieve as ss\nprint(ss.NoSuchSelector())", AttributeError),
+        ("assert 1 == 2", AssertionError),
+        ("silent = 1", AssertionError),
+        ("print(", SyntaxError),
+    ],
+)
+def test_a_broken_example(tmp_path, code, error):
+    page = tmp_path / "page.md"
+    page.write_text(f"# Page\n\n```python\nprint(1)\n```\n\n```python\n{code}\n```\n")
+    with pytest.raises(error):
+        run_examples(page)
+
+
+def test_a_dead_link(tmp_path):
+    (tmp_path / "docs").mkdir()
+    page = tmp_path / "docs" / "page.md"
+    page.write_text("[a](page.md) [b](gone.md#part) [c](/lost.md) [d](methods/saola.md) [e](https://x.org/f)")
+    assert dead_links(page, tmp_path, ("docs/methods/",)) == ["gone.md", "/lost.md"]
+
+
+def test_a_missing_docstring():
+    module = ModuleType("streamsieve.planted", "A module.")
+    module.with_words, module.without = len, lambda: None
+    assert without_docstring(module, ["with_words", "without"]) == ["without"]
+    module.__doc__ = None
+    assert without_docstring(module, ["with_words"]) == ["streamsieve.planted"]
+
+
+def test_a_method_without_a_card():
+    class Planted(ss.SAOLA):
+        pass
+
+    assert without_card([ss.SAOLA, Planted], {ss.SAOLA}) == ["Planted"]
