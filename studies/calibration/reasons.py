@@ -19,11 +19,7 @@ REASONS: dict[tuple[str, str], str] = {
     ("X2, chi2*", "*"): """
         The chi-squared limit of X2 (`p_value="chi2"`) fails where both margins are skewed. It is there to
         reproduce published tables; use the default, the permutation moments.""",
-    ("rank basis*", "*"): """
-        The F test of a basis of ranks (`test="basis"`) is an approximation without a confirmation: with few
-        rows, tied values or rare classes it is liberal in its tail. It is there to find dependence that is
-        not linear; where p-values must hold, use the default, or confirm the columns on rows held out.""",
-    ("FastOSFS, rank basis", "x, y depend through two given columns"): """
+    ("FastOSFS, rank basis", "*"): """
         A few functions of the ranks of the given columns (`test="basis"`) need not take away all of a
         dependence through their values, and what is left counts as dependence. Use the default where columns
         depend linearly.""",

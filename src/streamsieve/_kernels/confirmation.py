@@ -51,6 +51,30 @@ def moments(
 
 
 @nb.njit(nogil=True, cache=True)
+def trusted_squares(
+    cubic: FloatArray, square: FloatArray, tolerance: float, far: float, steps: int, out: FloatArray
+) -> None:
+    """Fill where ``cubic w^3 + square w^2`` reaches a tolerance, ``far`` at most.
+
+    Newton's method from above, where it converges without a step too far because the polynomial is convex.
+    """
+    for j in range(len(out)):
+        a, b = cubic[j], square[j]
+        w = far
+        if a > 0.0:
+            w = min(w, np.cbrt(tolerance / a))
+        if b > 0.0:
+            w = min(w, math.sqrt(tolerance / b))
+        for _ in range(steps):
+            slope = (3.0 * a * w + 2.0 * b) * w
+            above = (a * w + b) * w * w - tolerance
+            if above <= 0.0 or slope <= 0.0:
+                break
+            w -= above / slope
+        out[j] = w
+
+
+@nb.njit(nogil=True, cache=True)
 def two_by_two(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool,
     second: npt.NDArray[np.bool_], out: IntArray,

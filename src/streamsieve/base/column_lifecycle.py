@@ -197,17 +197,17 @@ class ColumnLifecycle(Beside):
                     'ledger and stop in __init__; their defaults are "auto", "all" and None'
                 )
         with untouched_on_error(self):
-            rows = index_of(y) if rows is None else rows
-            y, task = task_of(y, self.task, self.traits.tasks, type(self).__name__)
-            if task not in self.traits.tasks:
-                known = " or ".join(sorted(self.traits.tasks))
+            rows, traits = index_of(y) if rows is None else rows, self.traits
+            y, task = task_of(y, self.task, traits.tasks, type(self).__name__)
+            if task not in traits.tasks:
+                known = " or ".join(sorted(traits.tasks))
                 advice = self._elsewhere or "use another selector, or another measure or test in it"
                 raise TargetError(f"{type(self).__name__} needs a {known} target, but y is {task}: {advice}")
             if self.stop is not None:
                 if not isinstance(self.stop, Stop):
                     raise ParameterError(f"stop must be a Stop or None; got {self.stop!r}")
                 self.stop.check()
-            dependence = row_dependence(type(self).__name__, self.traits, y, task, groups, serial)
+            dependence = row_dependence(type(self).__name__, traits, y, task, groups, serial)
             self._forget()
             self.task_, self._found_ = str(task), 0
             if holdout is not None:

@@ -311,15 +311,10 @@ def _terms(
 def _trusted(found: FloatArray, target: tuple[float, float, float], n: int, tolerance: float) -> FloatArray:
     """Return the levels down to which skewness and kurtosis of columns and target change p-values little.
 
-    At the normal quantile z, the change is ``a z^6 + b z^4``.  Its root in z^2 is found by Newton's method
-    from above, where it converges without a step too far because the polynomial is convex.
+    At the normal quantile z, the change is ``a z^6 + b z^4``, a cubic polynomial in z^2.
     """
     a, b = _terms(found, target, n, light=tolerance == TOLERANCE)
-    with np.errstate(divide="ignore"):
-        square = np.minimum(np.minimum(np.cbrt(tolerance / a), np.sqrt(tolerance / b)), FAR**2)
-    for _ in range(NEWTON_STEPS):
-        slope = (3 * a * square + 2 * b) * square
-        above = np.maximum((a * square + b) * square * square - tolerance, 0.0)
-        square = square - np.divide(above, slope, out=np.zeros_like(square), where=slope > 0)
+    square = np.empty(len(a))
+    kernel.trusted_squares(a, b, tolerance, FAR**2, NEWTON_STEPS, square)
     levels: FloatArray = np.where(square < FAR**2, 2 * ndtr(-np.sqrt(square)), 0.0)
     return levels

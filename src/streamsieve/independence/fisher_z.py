@@ -178,8 +178,9 @@ class FisherZ(RelevanceTest):
         #: Correlation from which on p-values are confirmed.
         self._looked_at = math.inf
         if p_value == "confirmed" and alpha is not None:
-            level = max(alpha, ONLINE_LEVEL) if online else alpha
-            self._looked_at = float(critical_given(level, np.array(self.freedom()), self.n_contrasts))
+            self._looked_at = self.critical
+            if online and alpha < ONLINE_LEVEL:
+                self._looked_at = float(critical_given(ONLINE_LEVEL, freedom, self.n_contrasts))
 
     def freedom(self, conditioned: int = 0) -> int:
         """Return the degrees of freedom of a test given ``conditioned`` columns; below 1 there is no test."""

@@ -33,9 +33,13 @@ def autocorrelated(y: npt.NDArray[Any], task: Task) -> float | None:
     time series.
     """
     if task is not Task.REGRESSION:
-        ends = y[1:] != y[:-1]
-        few = np.count_nonzero(ends) < SORTED_RUNS * len(np.unique(y))
-        return None if few else _agreement(_without_blocks(y, ends))
+        ends, classes = y[1:] != y[:-1], len(np.unique(y))
+        runs = int(np.count_nonzero(ends))
+        # an upper bound: classes of other shares agree less beyond chance, and so do rows without blocks
+        harmless = classes * runs >= (1 - HARMLESS) * (classes - 1) * (len(y) - 1)
+        if harmless or runs < SORTED_RUNS * classes:
+            return None
+        return _agreement(_without_blocks(y, ends))
     steps = np.sign(np.diff(y.astype(np.float64)))
     turns = np.r_[False, (steps[1:] * steps[:-1]) < 0] if len(steps) else np.zeros(0, bool)
     ranks = rankdata(_without_blocks(y, turns))
@@ -48,8 +52,8 @@ def autocorrelated(y: npt.NDArray[Any], task: Task) -> float | None:
 
 def _without_blocks(y: npt.NDArray[Any], ends: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
     """Return y with its longest runs cut to their first row; ``ends[i]``: a run ends before row i + 1."""
-    starts = np.r_[0, np.flatnonzero(ends) + 1]
-    lengths = np.diff(np.r_[starts, len(y)])
+    starts = np.flatnonzero(np.concatenate([[True], ends]))
+    lengths = np.diff(starts, append=len(y))
     block = np.repeat(lengths > BLOCK * len(y), lengths)
     block[starts] = False
     kept: npt.NDArray[Any] = y[~block]
