@@ -319,9 +319,9 @@ class MarkovBlanketSelector(Beside):
         for crowd, largest in ((2 * CROWD, "1 column"), (CROWD, f"{LARGEST_IN_CROWD} columns")):
             if before < crowd <= kept:
                 warnings.warn(
-                    f"{crowd} columns are kept, so conditioning sets have at most {largest} from here on, and "
-                    "more columns stay: take a smaller alpha, max_conditioning=3 to try all sets (slow), or "
-                    "a selector to which you give the number of columns, such as TopK",
+                    f"{crowd} columns are kept, so conditioning sets have at most {largest} from here on, "
+                    "and more columns stay: take a smaller alpha, max_conditioning=3 to try all sets (slow), "
+                    "or a selector to which you give the number of columns, such as TopK",
                     stacklevel=3,
                 )
                 return
