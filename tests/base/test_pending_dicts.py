@@ -8,7 +8,7 @@ import pytest
 
 from streamsieve import Screen
 from streamsieve.base.row_buffer import MOST_ROWS, DictBuffer
-from streamsieve.exceptions import StreamSieveError
+from streamsieve.exceptions import SchemaError, StreamSieveError
 
 CRITERIA = ["t", "f", "mutual_info", "correlation", "chi2"]
 
@@ -145,3 +145,22 @@ def test_what_waits_is_bounded():
     for i in range(3 * MOST_ROWS):
         screen.learn_one({"a": float(i)}, i % 2)
         assert len(screen._buffer.labels) <= MOST_ROWS
+
+
+def test_rows_with_whole_numbers_for_keys_wait_too():
+    rng = np.random.default_rng(3)
+    y = [0, 1, *rng.integers(0, 2, 100).tolist()]
+    rows = [{int(j): label + rng.normal() for j in rng.permutation(6)[:5]} for label in y]
+    rows = [{**row, "good": 2.0 * label} for row, label in zip(rows, y, strict=True)]
+    kept = learnt(Screen(k=2), rows, y)
+    assert len(kept._buffer.labels) == 100
+    assert_equal(kept, learnt(Patient(k=2), rows, y))
+
+
+def test_keys_that_are_equal_but_differ_as_text_are_different_features():
+    screen = learnt(Screen(), [{"1": 1.0, "2": 2.0}, {1: 1.0, 2: 2.0}], [0, 1])
+    for row in ({1: 3.0, 2: 1.0}, {True: 1.0, 2: 2.0}, {1.0: 1.0, 2: 2.0}, {1: 4.0, 2: 1.0}):
+        screen.learn_one(row, 1)
+    assert screen.feature_names_in_.tolist() == ["1", "2", "True", "1.0"]
+    with pytest.raises(SchemaError, match="'1' occurs twice in one row"):
+        screen.learn_one({1: 1.0, "1": 2.0}, 0)

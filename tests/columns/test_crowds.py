@@ -1,4 +1,4 @@
-"""With many kept columns, sets of three are not tried unless they are asked for."""
+"""With many kept columns, sets of three, and later of two, are not tried unless they are asked for."""
 
 import warnings
 
@@ -20,7 +20,7 @@ def quiet(sieve, *rest):
         return offered(sieve, *rest)
 
 
-@pytest.mark.parametrize("crowd", [0, 3])
+@pytest.mark.parametrize("crowd", [0, 2, 3])
 def test_sets_in_a_crowd_equal_the_twin(crowd, monkeypatch):
     monkeypatch.setattr(module, "CROWD", crowd)
     rng, other = np.random.default_rng(2), 0
@@ -57,6 +57,7 @@ def test_a_crowd_is_announced_once_and_all_sets_can_be_asked_for(cls, monkeypatc
     with pytest.warns(UserWarning, match="3 columns are kept, so conditioning sets have at most 2 columns"):
         sieve.offer(X[:, 2:4])
     sieve = reloaded(sieve)
-    sieve.offer(X[:, 4:])
+    with pytest.warns(UserWarning, match="6 columns are kept, so conditioning sets have at most 1 column"):
+        sieve.offer(X[:, 4:])
     assert sieve.selected_.tolist() == [*range(6)]
     cls(test="fisher_z", max_conditioning=3).fit(X, y)  # silent

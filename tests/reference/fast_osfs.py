@@ -19,12 +19,15 @@ from tests.reference.osfs import separator
 def fast_osfs(judge, p, most=3, crowd=None):
     """Return the columns selected among 0..p - 1, and every decision, in order.
 
-    While at least ``crowd`` columns are kept as a new one comes, sets have two columns at most.
+    While at least ``crowd`` columns are kept as a new one comes, sets have two columns at most, and while at
+    least twice as many are, one.
     """
     largest = most
     kept, lines = [], []
     for new in range(p):
-        most = min(largest, 2) if crowd is not None and len(kept) >= crowd else largest
+        most = largest
+        if crowd is not None and len(kept) >= crowd:
+            most = min(largest, 1 if len(kept) >= 2 * crowd else 2)
         reason, *numbers = judge.relevance(new)
         if reason:
             lines.append(Line(new, "rejected", reason, (), *numbers))

@@ -558,7 +558,8 @@ def decide(
     """Offer columns ``done``, done + 1, ... one after another.  Returns (next column, kept, evicted).
 
     It comes back early when all slots are taken.  Verdicts are 0 (kept) or what `separate` found.  Sets have
-    up to ``largest`` columns, but at most two while ``crowd`` or more are kept.
+    up to ``largest`` columns, but at most two while ``crowd`` or more are kept, and one
+    while twice as many are.
     """
     slots = len(levels)
     members = np.empty(slots, np.int64)
@@ -567,7 +568,7 @@ def decide(
     for j in range(done, len(new_levels)):
         if q == slots:
             return j, q, n_evicted
-        most = min(largest, 2) if q >= crowd else largest
+        most = min(largest, 1 if q >= 2 * crowd else 2 if q >= crowd else 3)
         # element by element: assigning a slice would compile a check of shapes, with its message
         if bits is not None:
             for w in range(bits.shape[1]):

@@ -79,7 +79,8 @@ class RowBuffer:
 class DictBuffer:
     """Dict rows, in front of a selector with an open vocabulary; new names are added to it at once.
 
-    It takes plain dicts with text for keys, finite numbers for values, and labels already known.
+    It takes plain dicts with text or whole numbers for keys, finite numbers for values, and labels already
+    known.
 
     Parameters
     ----------
@@ -89,6 +90,8 @@ class DictBuffer:
 
     #: The names of the latest row, which are often those of the next one, and their ids.
     _names: tuple[Any, ...] | None
+    #: Types of these names; None if all are text.  ``1 == True``, but their texts differ.
+    _types: tuple[type, ...] | None
     _ids_of_names: list[int]
 
     def __init__(self, vocabulary: Vocabulary, *, numeric: bool) -> None:
@@ -116,15 +119,27 @@ class DictBuffer:
         except (TypeError, OverflowError, ValueError):
             return False
         names = tuple(x)
-        if names != self._names:
-            ids = self.vocabulary.ids_of(names)
-            if ids is None:
-                return False
-            self._names, self._ids_of_names = names, ids
+        if (names != self._names or self._types is not None) and not self._meet(names):
+            return False
         self._ids += self._ids_of_names
         self._values += values
         self._ends.append(len(self._values))
         self.labels.append(y)
+        return True
+
+    def _meet(self, names: tuple[Any, ...]) -> bool:
+        """Find the ids of names; False if some are neither text nor whole numbers, or equal as text."""
+        types = tuple(map(type, names))
+        if names == self._names and types == self._types:
+            return True
+        numbered = int in types
+        if numbered and not {*types} <= {int, str}:
+            return False
+        texts = tuple(map(str, names)) if numbered else names
+        ids = self.vocabulary.ids_of(texts) if len({*texts}) == len(texts) else None
+        if ids is None:
+            return False
+        self._names, self._ids_of_names, self._types = names, ids, types if numbered else None
         return True
 
     def drain(self) -> tuple[Matrix, npt.NDArray[Any]]:
@@ -143,7 +158,7 @@ class DictBuffer:
         self._ids: list[int] = []
         self._values: list[float] = []
         self._ends = [0]
-        self._names, self._ids_of_names = None, []
+        self._names, self._ids_of_names, self._types = None, [], None
 
 
 def _is_number(target: Any) -> bool:

@@ -303,13 +303,8 @@ class MarkovBlanketSelector(Beside):
         complete = pool is None or pool.n_forgotten == 0
         before = len(self._process_.rule.features)
         outcome = super()._offer(block)
-        if before < CROWD <= len(self._process_.rule.features) and self.max_conditioning == "auto":
-            warnings.warn(
-                f"{CROWD} columns are kept, so conditioning sets have at most {LARGEST_IN_CROWD} columns "
-                "from here on, and more columns stay: take a smaller alpha, max_conditioning=3 to try all "
-                "sets (slow), or a selector to which you give the number of columns, such as TopK",
-                stacklevel=2,
-            )
+        if self.max_conditioning == "auto":
+            self._announce_crowd(before, len(self._process_.rule.features))
         if complete and pool is not None and pool.n_forgotten and self.spouses == "auto":
             warnings.warn(
                 f"the pool of rejected columns is full: {POOL_BYTES // 2**20} MiB hold {pool.size} columns "
@@ -318,6 +313,18 @@ class MarkovBlanketSelector(Beside):
                 stacklevel=2,
             )
         return outcome
+
+    def _announce_crowd(self, before: int, kept: int) -> None:
+        """Warn as conditioning sets become smaller."""
+        for crowd, largest in ((2 * CROWD, "1 column"), (CROWD, f"{LARGEST_IN_CROWD} columns")):
+            if before < crowd <= kept:
+                warnings.warn(
+                    f"{crowd} columns are kept, so conditioning sets have at most {largest} from here on, "
+                    "and more columns stay: take a smaller alpha, max_conditioning=3 to try all sets (slow), "
+                    "or a selector to which you give the number of columns, such as TopK",
+                    stacklevel=3,
+                )
+                return
 
     def _consistent(self) -> Iterator[str]:
         pool = self._pool_for("spouses_")

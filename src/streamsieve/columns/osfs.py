@@ -30,7 +30,8 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         per test: correct, but slower.
     max_conditioning : int or "auto", default="auto"
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
-        while 200 or more columns are kept, with a warning: k columns need about k^4 / 6 tests of sets of 3.
+        while 200 or more columns are kept, and 1 from 400 on, with a warning: k columns need about k^4 / 6
+        tests of sets of 3.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom for "g2" and "chi2": counted over the nonempty strata, by the numbers of categories
         alone, or by these minus one for every empty cell.
@@ -187,7 +188,8 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
         per test: correct, but slower.
     max_conditioning : int or "auto", default="auto"
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
-        while 200 or more columns are kept, with a warning: k columns need about k^4 / 6 tests of sets of 3.
+        while 200 or more columns are kept, and 1 from 400 on, with a warning: k columns need about k^4 / 6
+        tests of sets of 3.
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom for "g2" and "chi2": counted over the nonempty strata, by the numbers of categories
         alone, or by these minus one for every empty cell.

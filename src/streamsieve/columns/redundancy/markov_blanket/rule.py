@@ -28,8 +28,9 @@ from streamsieve.state import Array, Bool, Encoded, Float, Int, register
 
 #: Columns that a conditioning set may have.
 LARGEST_SET = 3
-#: Largest set while a crowd of columns is kept: n of them have n^4 / 6 sets of three to be tried.
-LARGEST_IN_CROWD = 2
+#: Largest set while a crowd of columns is kept, and while twice as many are: n columns have n^4 / 6 sets of
+#: three to be tried, and n^3 / 2 sets of two.
+LARGEST_IN_CROWD, LARGEST_IN_TWICE = 2, 1
 #: No number of kept columns is a crowd.
 NO_CROWD = 2**31 - 1
 
@@ -43,11 +44,14 @@ class MarkovBlanketConfig(NamedTuple):
     skip_unreliable: bool
     #: Examine a candidate before the kept columns (Fast-OSFS), or after them (OSFS).
     newcomer_first: bool
-    #: Number of kept columns from which sets have at most ``LARGEST_IN_CROWD`` columns.
+    #: Number of kept columns from which sets have at most ``LARGEST_IN_CROWD`` columns, and from twice as
+    #: many on ``LARGEST_IN_TWICE``.
     crowd: int = NO_CROWD
 
     def largest(self, kept: int) -> int:
         """Return the columns that a set may have while this number of columns is kept."""
+        if kept >= 2 * self.crowd:
+            return min(self.max_size, LARGEST_IN_TWICE)
         return min(self.max_size, LARGEST_IN_CROWD) if kept >= self.crowd else self.max_size
 
     @classmethod
