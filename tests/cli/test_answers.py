@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -205,7 +206,8 @@ def test_the_printed_code_makes_the_same_selection(what, tmp_path, monkeypatch, 
 def test_nothing_kept_says_the_smallest_p_value_and_what_to_try(table, capsys):
     out = said(capsys, "select", table, "--target", "label", "--exclude", "dose", code=1)
     assert re.search(r"the smallest p-value is 0\.\d+ \(\S+\); a larger alpha \(now 0\.01\)", out)
-    assert "--method top_k" in out
+    advice = re.search(r"--method top_k \S+ \S+", out).group().split()
+    said(capsys, "select", table, "--target", "label", "--exclude", "dose", *advice)
 
 
 def test_p_values_do_not_underflow_and_signs_name_their_class(tmp_path, monkeypatch, capsys):
@@ -232,6 +234,46 @@ def test_identifiers_and_leaks_are_warned_of(tmp_path, monkeypatch, capsys):
         assert "warning: leak alone gives the target away (AUC 1.0000)" in out
         clean = said(capsys, *command, "t.csv", "--target", "label", "--id", "row_id", "--exclude", "leak")
         assert "warning" not in clean
+
+
+def test_a_leak_of_several_classes_is_noticed_whatever_their_order(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    stage = rng.integers(0, 3, 300)
+    data = pd.DataFrame({f"x{j}": rng.normal(size=300) for j in range(4)}).assign(code=stage)
+    path = tmp_path / "t.csv"
+    data.assign(stage=np.array(["low", "mid", "high"])[stage]).to_csv(path, index=False)
+    out = said(capsys, "select", path, "--target", "stage")
+    assert "warning: code alone gives the target away" in out
+    assert "x0" not in out[out.index("warning") : out.index("feature ")]
+
+
+def test_advice_can_be_copied_whatever_the_names(tmp_path, capsys, refused):
+    name = "noise, the 'first'"
+    data = missing().rename(columns={"noise_0": name}).assign(**{"row no": np.arange(N)})
+    path = tmp_path / "t.csv"
+    data.to_csv(path, index=False)
+    command = ["select", path, "--target", "label"]
+    error = refused(command, f"t.csv, row {data[name].eq('').argmax() + 1}: feature ")
+    exclude = shlex.split(error.partition(", or ")[2])
+    out = said(capsys, *command, *exclude)
+    option = re.search(r"--id .* leaves", out).group().removesuffix(" leaves")
+    out = said(capsys, *command, *exclude, *shlex.split(option), "--write-data", tmp_path / "small.csv")
+    assert "1 id left out (row no)" in out
+    small = pd.read_csv(tmp_path / "small.csv")
+    assert list(small.columns) == ["row no", "dose", "label"]
+    assert small["row no"].tolist() == list(range(N))
+
+
+def test_many_columns_at_one_level_give_a_note(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "t.csv"
+    table = {f"x{j}": rng.normal(size=100) for j in range(600)}
+    pd.DataFrame(table).assign(y=np.where(np.arange(100) % 2, "a", "b")).to_csv(path, index=False)
+    out = said(capsys, "select", path, "--target", "y")
+    assert (
+        "note: of 600 irrelevant columns about 6 would pass a test at alpha 0.01 by chance: --goal fdr" in out
+    )
+    assert "by chance" not in said(capsys, "select", path, "--target", "y", "--goal", "fdr", code=1)
 
 
 def test_methods_fit_the_terminal_and_can_be_filtered(capsys):

@@ -112,3 +112,27 @@ def test_a_run_ends_between_two_batches_and_keeps_them_all(tmp_path):
     done = [*arguments[:4], "--batch", "5000", "--checkpoint", checkpoint, "--resume", "-q"]
     assert run([*map(str, done)]) == 0
     assert ss.load(checkpoint).n_samples_seen_ == n
+
+
+#: Arrow reads ahead from slow files of Python while the command ends.
+READING_AHEAD = """
+import io, sys, time
+from pyarrow import csv
+from streamsieve.cli import main
+
+class Slow(io.BytesIO):
+    def read(self, size=-1):
+        time.sleep(0.02)
+        return super().read(size)
+
+files = [Slow(b"a,b\\n" + b"1,2\\n" * 100_000) for _ in range(20)]
+readers = [csv.open_csv(file, read_options=csv.ReadOptions(block_size=4096)) for file in files]
+main(["select", "no.csv", "--target", "y"])
+"""
+
+
+def test_an_error_is_no_abort_while_files_are_read_ahead():
+    done = subprocess.run([sys.executable, "-c", READING_AHEAD], capture_output=True, text=True, check=False)
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1

@@ -204,10 +204,16 @@ def test_each_stands_at_its_best_size():
     )
 
 
+def test_an_interval_ends_where_the_metric_does():
+    report = report_of({"f ridge": [*np.full(18, 1.0), 0.7, 0.8], "none ridge": np.linspace(0.5, 0.9, 20)})
+    report.settings = {**SETTINGS, "metric": "r2", "runs": 1, "folds": 20}
+    assert "to 1.000)" in str(recommend(report))
+
+
 def test_equal_scores_are_no_difference():
     found = recommended({"f nb": np.full(20, 0.8), "t nb": np.full(20, 0.8), "none nb": np.full(20, 0.8)})
     assert [each.adjusted for each in found.standings[1:]] == [1, 1]
-    assert "With nb did equally well" in str(found).replace("T with", "With")
+    assert "The score of t with nb was the same." in str(found)  # names of methods stay as they are typed
     assert "significant" not in str(found).partition(". ")[2].replace("no significant gain", "")
 
 
@@ -295,7 +301,7 @@ def test_one_feature_is_no_contradiction():
     report = report_of({"none nb": folds(0.9), "f nb": folds(0.9)}, {"none nb": 1, "f nb": 1})
     report.settings = {**SETTINGS, "data": {"features": 1}}
     text = str(recommend(report))
-    assert "did equally well" in text
+    assert "was the same" in text
     assert "1 features" not in text
 
 

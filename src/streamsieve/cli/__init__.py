@@ -20,9 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:  # while it was imported
         interrupts.say_interrupted()
         code = interrupts.INTERRUPTED
-    if code == interrupts.INTERRUPTED:
-        interrupts.end()
-    sys.exit(code)
+    interrupts.end(code)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

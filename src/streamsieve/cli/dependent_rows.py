@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import warnings
 from functools import partial
 from typing import Any, NamedTuple
@@ -109,6 +110,6 @@ def _hint(source: Any) -> None:
             if 1 < len(np.unique(values)) < len(values) / 2:
                 say(
                     f"note: {name!r} looks like an identifier, and its values repeat: if rows that share it "
-                    f"depend on each other, say --groups {name}"
+                    f"depend on each other, say --groups {shlex.quote(name)}"
                 )
                 return

@@ -68,8 +68,13 @@ def _watch(reading: socket.socket) -> None:
     os._exit(INTERRUPTED)
 
 
-def end() -> NoReturn:
-    """End an interrupted process without taking down all modules, which takes seconds."""
-    sys.stdout.flush()
+def end(code: int) -> NoReturn:
+    """End the process without taking down all modules.
+
+    That takes seconds after Ctrl-C, and after an error it may abort: a thread of Arrow that reads ahead from
+    a file of Python must not ask for the interpreter while it is taken down.
+    """
+    with suppress(BrokenPipeError):  # the reader of our output left
+        sys.stdout.flush()
     atexit._run_exitfuncs()  # noqa: SLF001 - as at any end
-    os._exit(INTERRUPTED)
+    os._exit(code)

@@ -141,7 +141,8 @@ class Output:
     write_data: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write the table with the kept features only (.parquet, .csv, .arrow)."
+            metavar="FILE",
+            help="Write the table with --id, kept features and target (.parquet, .csv, .arrow).",
         ),
     ] = None
     ledger: Annotated[

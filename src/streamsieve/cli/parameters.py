@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+import csv
+import io
+import shlex
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,11 +16,18 @@ from streamsieve.protocols import Task
 
 
 def parts_of(option: str, text: str) -> list[str]:
-    """Return what stands between the commas."""
-    parts = [part.strip() for part in text.split(",")]
+    """Return what stands between the commas; a part in double quotes may hold commas itself."""
+    parts = [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [""])]
     if not all(parts):
         raise ParameterError(f"{option} wants names with commas between them, such as a,b,c; got {text!r}")
     return list(dict.fromkeys(parts))
+
+
+def listed_names(names: Iterable[str]) -> str:
+    """Return names as :func:`names_of` reads them from the command line of a shell."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return shlex.quote(text.getvalue())
 
 
 def names_of(option: str, texts: Iterable[str] | None) -> list[str]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from streamsieve import registry, sources
 from streamsieve._parameters import check_choice, did_you_mean
 from streamsieve._paths import is_svmlight
 from streamsieve.cli.options import Reading
-from streamsieve.cli.parameters import names_of
+from streamsieve.cli.parameters import listed_names, names_of
 from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, SourceError
 
 MISSING = ("omit", "impute", "refuse")
@@ -123,14 +123,15 @@ def named_ways_out(selector: Any = None) -> Iterator[None]:
     try:
         yield
     except BadValueError as error:
-        if not np.isnan(error.value):
+        found = re.match("(.*)Input X contains NaN: (feature (.*) has missing values)", str(error))
+        if not found:  # an infinity, or too large a number
             raise
-        feature = str(error).partition("feature '")[2].partition("'")[0]
+        where, what, feature = found[1], found[2], ast.literal_eval(found[3])
         omit = ""
         if selector is not None and "missing" in selector.get_params(deep=False):
             omit = "--missing omit (each test uses the rows that are complete), "
-        advice = f"{omit}--missing impute (the mean of the column), or --exclude {feature}"
-        raise BadValueError(f"{error}; {advice}", error.feature, error.value) from error
+        advice = f"{omit}--missing impute (the mean of the column), or --exclude {listed_names([feature])}"
+        raise BadValueError(f"{where}{what}: {advice}", error.feature, error.value) from error
 
 
 def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list[str]:

@@ -95,8 +95,10 @@ def counts_of(selector: Any, kept: int) -> dict[str, int]:
 
 
 def say_features(kept: list[dict[str, Any]], effect: str) -> None:
-    """Print features as a table."""
-    columns = kept[0] if kept else {}
+    """Print features as a table; of none, nothing."""
+    if not kept:
+        return
+    columns = kept[0]
     shown = {
         "statistic": effect, "score": effect, "p_value": "p-value", "adjusted": "held-out p-value, adjusted"
     }  # fmt: skip
@@ -135,9 +137,20 @@ def remarks_on(selector: Any) -> list[str]:
             f"{selector.n_found_:,} columns found at a {rate} of {alpha:g} ({rule}), {selector.n_kept_:,} of "
             "them kept; the rate is about those found"
         )
+    if rule is None and alpha is not None and isinstance(selector, ColumnSelector):
+        remarks += _by_chance(selector.n_features_in_, alpha, selector.n_kept_)
     if getattr(selector, "stopped_", None):
         remarks.append(f"stopped early: {selector.stopped_}")
     return remarks
+
+
+def _by_chance(offered: int, alpha: float, kept: int) -> list[str]:
+    """Say so where most of the kept features may be false discoveries."""
+    expected = offered * alpha
+    if kept == 0 or expected < max(1, kept / 2):
+        return []
+    what = f"of {offered:,} irrelevant columns about {expected:,.0f} would pass a test at alpha {alpha:g}"
+    return [f"note: {what} by chance: --goal fdr bounds the false discovery rate"]
 
 
 def nothing_kept(selector: Any) -> str:
@@ -153,7 +166,8 @@ def nothing_kept(selector: Any) -> str:
     seen = f"; the smallest p-value is {best:.2g} ({feature})" if feature else ""
     alpha = selector.get_params(deep=False).get("alpha")
     larger = "" if alpha is None else f"a larger alpha (now {alpha:g}) keeps more, and "
-    return f"nothing was kept: no feature passed{seen}; {larger}--method top_k keeps the k best in any case"
+    best_k = "--method top_k --param alpha=None keeps the k best in any case"
+    return f"nothing was kept: no feature passed{seen}; {larger}{best_k}"
 
 
 def explained(selector: Any, feature: str) -> str:

@@ -133,7 +133,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     with told(quiet=output.silent, task=request.task), named_ways_out(selector):
         how = _streamed(request, selector, watched)
     kept = kept_features(selector) if request.holdout is None else confirmed_features(selector)
-    writing.write(output, selector, kept, source, request.reading.target)
+    writing.write(output, selector, kept, source, request.reading)
     lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
     lines += [*_target_line(watched, request, selector), *types_line(selector), *suspects.notes()]
     lines += codes_note(suspects, selector)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
+from streamsieve.cli.parameters import listed_names
 from streamsieve.column_types import ORDINAL, guessed_types
 
 #: Rows below which nothing is suspicious, and rows that are looked at, spread evenly.
@@ -51,9 +52,10 @@ class Suspects:
         self.codes += [known[j] for j in np.flatnonzero(levels) if known[j] not in self.identifiers]
         if y is None or len(np.unique(y)) < 2:
             return
-        labels = y[rows] if _is_numeric(y) else np.unique(y, return_inverse=True)[1][rows]
-        for j in _noticed(X, rows, labels):
-            how = _leak(X[rows, j], labels, numeric=_is_numeric(y))
+        numeric = _is_numeric(y)
+        labels = y[rows] if numeric else np.unique(y, return_inverse=True)[1][rows]
+        for j in _noticed(X, rows, labels, numeric=numeric):
+            how = _leak(X[rows, j], labels, numeric=numeric)
             if how:
                 self.leaks[known[j]] = how
 
@@ -65,13 +67,13 @@ class Suspects:
             names = ", ".join(self.identifiers[:SHOWN])
             lines.append(
                 f"warning: {names} look{'s' * one} like {'an identifier' if one else 'identifiers'} (whole "
-                f"numbers, all different or in order): --id {','.join(self.identifiers[:SHOWN])} leaves "
+                f"numbers, all different or in order): --id {listed_names(self.identifiers[:SHOWN])} leaves "
                 f"{'it' if one else 'them'} out"
             )
         for name, how in list(self.leaks.items())[:SHOWN]:
             lines.append(
                 f"warning: {name} alone gives the target away ({how}): if it is not known beforehand, "
-                f"--exclude {name}"
+                f"--exclude {listed_names([name])}"
             )
         return lines
 
@@ -143,17 +145,23 @@ def _is_id(x: npt.NDArray[Any]) -> bool:
     return ordered or len(np.unique(x)) == len(x)
 
 
-def _noticed(X: npt.NDArray[Any], rows: npt.NDArray[Any], labels: npt.NDArray[Any]) -> list[int]:
-    """Return columns whose ranks go with the target in a few rows; of several classes, with any of them."""
+def _noticed(
+    X: npt.NDArray[Any], rows: npt.NDArray[Any], labels: npt.NDArray[Any], *, numeric: bool
+) -> list[int]:
+    """Return columns whose ranks go with the target in a few rows; classes have no order."""
     few = rows[:: max(1, len(rows) // GLANCE)]
     place = np.searchsorted(rows, few)
     ranks = np.argsort(np.argsort(X[few], axis=0), axis=0).astype(float)
     ranks -= ranks.mean(axis=0)
-    target = rankdata(labels[place])
-    target -= target.mean()
-    scale = np.sqrt((ranks**2).sum(axis=0) * (target @ target))
+    if numeric:
+        basis = rankdata(labels[place])[:, None]
+        basis -= basis.mean()
+    else:
+        basis = (labels[place][:, None] == np.unique(labels[place])).astype(float)
+    size = np.sqrt((basis**2).sum(axis=0))
+    shares = (((basis / np.where(size > 0, size, 1)).T @ ranks) ** 2).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return list(np.flatnonzero(np.abs(target @ ranks) / scale >= NOTICED))
+        return list(np.flatnonzero(shares / (ranks**2).sum(axis=0) >= NOTICED**2))
 
 
 def _leak(x: npt.NDArray[Any], labels: npt.NDArray[Any], *, numeric: bool) -> str:

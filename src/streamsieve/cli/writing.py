@@ -11,7 +11,8 @@ import numpy as np
 
 from streamsieve._files import MAKER
 from streamsieve._text import write_csv
-from streamsieve.cli.options import Output
+from streamsieve.cli.options import Output, Reading
+from streamsieve.cli.parameters import names_of
 from streamsieve.exceptions import CapabilityError
 from streamsieve.state import replacing
 
@@ -35,7 +36,7 @@ def paths_of(output: Output) -> dict[str, Path | None]:
     }
 
 
-def write(output: Output, selector: Any, kept: list[dict[str, Any]], source: Any, target: str | None) -> None:
+def write(output: Output, selector: Any, kept: list[dict[str, Any]], source: Any, reading: Reading) -> None:
     """Write what was asked for; that files may be replaced was checked before the work."""
     if output.out is not None:
         _write_features(output.out, kept, raw=output.raw)
@@ -44,7 +45,7 @@ def write(output: Output, selector: Any, kept: list[dict[str, Any]], source: Any
     if output.save is not None:
         selector.save(output.save, overwrite=True)
     if output.write_data is not None:
-        _write_data(output.write_data, [row["feature"] for row in kept], source, target)
+        _write_data(output.write_data, [row["feature"] for row in kept], source, reading)
 
 
 def _write_features(path: Path, kept: list[dict[str, Any]], *, raw: bool) -> None:
@@ -67,19 +68,23 @@ def _write_features(path: Path, kept: list[dict[str, Any]], *, raw: bool) -> Non
             write_csv(file, chain([header], (row.values() for row in kept)), raw=raw)
 
 
-def _write_data(path: Path, kept: list[str], source: Any, target: str | None) -> None:
-    """Write the target and the kept features of all rows, a batch at a time."""
+def _write_data(path: Path, kept: list[str], source: Any, reading: Reading) -> None:
+    """Write identifiers, kept features and the target of all rows, a batch at a time."""
     import pyarrow as pa  # noqa: PLC0415
 
     if source.names is None:
         raise CapabilityError("--write-data writes tables, and this data has no names of columns")
     places = {name: j for j, name in enumerate(source.names)}
+    ids = {name: pa.array(source.column(name)) for name in names_of("--id", reading.id)}
 
     def batches() -> Any:
+        seen = 0
         for batch in source.rows(ROWS):
-            columns = {name: np.ascontiguousarray(batch.X[:, places[name]]) for name in kept}
+            columns = {name: values.slice(seen, len(batch.X)) for name, values in ids.items()}
+            columns |= {name: np.ascontiguousarray(batch.X[:, places[name]]) for name in kept}
             if batch.y is not None:
-                columns[target or "target"] = batch.y
+                columns[reading.target or "target"] = batch.y
+            seen += len(batch.X)
             yield pa.record_batch(columns)
 
     _store(path, batches())

@@ -93,7 +93,7 @@ def _difference(made: Recommendation, second: Standing) -> str:
             "not significant."
         )
     if best.mean == second.mean:
-        return f"{_called(second).capitalize()} did equally well."
+        return f"The score of {_called(second)} was the same."
     return f"The difference to the next, {_called(second)} ({_mean(second)}), is not significant."
 
 
@@ -150,6 +150,8 @@ def _interval(made: Recommendation, each: Standing) -> str:
         return score if math.isnan(each.std) else f"{score} ± {each.std:.3f}"
     if made.metric in BOUNDED:
         low, high = max(low, 0.0), min(high, 1.0)
+    elif made.metric == "r2":  # bounded above only
+        high = min(high, 1.0)
     return f"{score} ({1 - made.alpha:.0%} interval {low:.3f} to {high:.3f})"
 
 
