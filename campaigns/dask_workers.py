@@ -6,6 +6,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,9 +19,9 @@ GOAL = (
     "at least 50 kills of a worker in mid-run (steps), 0 rows lost, 0 counted twice; states equal bit for bit"
 )
 PATIENCE = 1800.0
-#: Runs of a cluster, each with one kill.
-RUNS = 10
-#: Seconds that a killed worker may take to be replaced, on a busy machine.
+#: Runs on a cluster, each with one kill, and its workers: while one is replaced, the next run begins.
+RUNS, WORKERS = 20, 3
+#: Seconds that killed workers may take to be replaced, on a busy machine.
 REPLACED = 120
 FILES, ROWS, FEATURES = 12, 2_000, 5
 SCREENS = {
@@ -31,21 +32,19 @@ SCREENS = {
 
 
 class Case(NamedTuple):
-    """A screen, and the seed of the rows and of the moments at which workers are killed."""
+    """The seed of the rows and of the moments at which workers are killed."""
 
-    screen: str
     seed: int
 
 
 def cases(rng: np.random.Generator) -> Iterator[Case]:
-    """Yield the screens in turn, each with its moments."""
+    """Yield streams with their moments."""
     while True:
-        for name in SCREENS:
-            yield Case(name, int(rng.integers(2**32)))
+        yield Case(int(rng.integers(2**32)))
 
 
 def attempt(case: Case) -> Outcome:
-    """Run a stream on a cluster several times, and kill a worker after a random number of parts."""
+    """Run a stream on a cluster many times, and kill a worker after a random number of parts."""
     import dask  # noqa: PLC0415
     from distributed import Client, LocalCluster  # noqa: PLC0415
 
@@ -53,24 +52,27 @@ def attempt(case: Case) -> Outcome:
     options: dict[str, Any] = {"rows_per_task": ROWS, "batch_size": 256}
     with tempfile.TemporaryDirectory() as name:
         source = _written(Path(name), rng)
-        wanted = _bits(ss.run(source, SCREENS[case.screen](), engine="dask", **options))  # by threads
-        dask.config.set({"distributed.scheduler.allowed-failures": 20})
-        cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+        by_threads = {
+            s: _bits(ss.run(source, make(), engine="dask", **options)) for s, make in SCREENS.items()
+        }
+        dask.config.set({"distributed.scheduler.allowed-failures": 50})
+        cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None)
         with cluster, Client(cluster) as client:
-            for _ in range(RUNS):
+            for run in range(RUNS):
+                screen = list(SCREENS)[run % len(SCREENS)]
                 try:
-                    client.wait_for_workers(2, timeout=REPLACED)
-                except TimeoutError:  # Dask has not replaced the last one: what was seen so far counts
+                    client.wait_for_workers(WORKERS - 1, timeout=REPLACED)
+                except TimeoutError:  # Dask has not replaced them: what was seen so far counts
                     break
-                killing = _Killing(client, int(rng.integers(1, FILES)))
+                killing = _Killing(cluster, int(rng.integers(1, FILES)))
                 found = ss.run(
-                    source, SCREENS[case.screen](), engine=client, retries=20, progress=killing, **options
+                    source, SCREENS[screen](), engine=client, retries=50, progress=killing, **options
                 )
                 kills += killing.done
                 if found.n_samples_seen_ != FILES * ROWS:
                     text = f"{found.n_samples_seen_} of {FILES * ROWS} rows after {kills} kills"
                     return Outcome("lost", text, amount=kills)
-                if _bits(found) != wanted:
+                if _bits(found) != by_threads[screen]:
                     return Outcome("lost", f"other bits after {kills} kills", amount=kills)
     return Outcome("held", progress=kills > 0, amount=kills)
 
@@ -78,16 +80,20 @@ def attempt(case: Case) -> Outcome:
 class _Killing:
     """Kills a worker when the given number of parts have been learned, and others have not."""
 
-    def __init__(self, client: Any, parts: int) -> None:
-        self._pids = sorted(client.run(os.getpid).values())
-        self._left = parts
+    def __init__(self, cluster: Any, parts: int) -> None:
+        self._cluster, self._left = cluster, parts
         self.done = False
 
     def __call__(self, _: int) -> None:
         self._left -= 1
-        if self._left == 0:
-            os.kill(self._pids[0], signal.SIGKILL)
-            self.done = True
+        if self._left > 0 or self.done:
+            return
+        for nanny in self._cluster.workers.values():
+            if nanny.pid is not None and nanny.status.name == "running":
+                with suppress(ProcessLookupError):  # the last one that was killed
+                    os.kill(nanny.pid, signal.SIGKILL)
+                    self.done = True
+                    return
 
 
 def _written(folder: Path, rng: np.random.Generator) -> Any:

@@ -1,7 +1,11 @@
-"""Streams of record batches over files, and parts of a stream merged into one state."""
+"""Streams of record batches, parts merged into one state, and real engines against their bare scans."""
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import streamsieve as ss
-from benchmarks._cases import Race, Size, case
+from benchmarks._cases import Race, Size, SkipCase, case
 from streamsieve.summaries import Quantiles
 
 P = 40
@@ -132,3 +136,181 @@ def in_parts(size: Size) -> Race:
             quantiles.update(X, y)
 
     return Race(ours, whole, "one summary", rounds=size(5, 1))
+
+
+# ------------------------------------------------------------------------------------ real engines
+
+FILES, FEATURES = 4, 100
+_made: dict[Any, Any] = {}
+
+
+def _once(key: Any, make: Any) -> Any:
+    if key not in _made:
+        _made[key] = make()
+    return _made[key]
+
+
+def _wide_written(size: Size) -> Path:
+    """Write 1,000,000 rows of 100 columns in 4 files to a folder that goes away with the process."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    folder = tempfile.TemporaryDirectory(prefix="streamsieve-bench-")
+    atexit.register(folder.cleanup)
+    n, rng = size(250_000, 500), np.random.default_rng(0)
+    for k in range(FILES):
+        y = rng.integers(0, 2, n)
+        columns = {f"c{j}": rng.normal(size=n) + (j < 10) * 0.1 * y for j in range(FEATURES)}
+        table = pa.table({**columns, "y": y})
+        pq.write_table(table, Path(folder.name, f"{k}.parquet"), row_group_size=62_500, use_dictionary=False)
+    return Path(folder.name)
+
+
+def _source(size: Size) -> Any:
+    return ss.open(f"{_once(('files', size), lambda: _wide_written(size))}/*.parquet", target="y")
+
+
+def _run(size: Size, criterion: str, engine: Any, **options: Any) -> Any:
+    return ss.run(
+        _source(size), ss.Screen(criterion, k=10), engine=engine, rows_per_task=size(250_000, 500),
+        batch_size=16_384, **options,
+    )  # fmt: skip
+
+
+@case("local engine, 2 processes, mutual_info, 1,000,000 x 100", bar="speedup >= 1.7")
+def processes(size: Size) -> Race:
+    def one() -> None:
+        ss.run(_source(size), ss.Screen("mutual_info", k=10), batch_size=16_384)
+
+    return Race(
+        lambda: _run(size, "mutual_info", "local", workers=2), one, "one process", rounds=size(3, 1),
+        work=size(1_000_000, 2_000), unit="rows",
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------ Dask
+
+
+def _client() -> Any:
+    try:
+        from distributed import Client, LocalCluster  # noqa: PLC0415
+    except ImportError as error:
+        raise SkipCase("distributed is not installed") from error
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    client = Client(cluster)
+    atexit.register(cluster.close)
+    atexit.register(client.close)
+    return client
+
+
+def _scanned(part: Any) -> float:
+    """Read a part and sum its columns: what having a matrix costs."""
+    return float(sum(batch.X.sum(axis=0).sum() for batch in part.rows(16_384)))
+
+
+@case("Dask, fisher", bar="ours <= 1.3x")
+def dask_fisher(size: Size) -> Race:
+    client = _once("client", _client)
+    parts = _source(size).parts(size(250_000, 500))
+
+    def scan() -> None:
+        client.gather(client.map(_scanned, parts, pure=False))
+
+    return Race(
+        lambda: _run(size, "fisher", client), scan, "scan to a matrix and sum by the same workers",
+        rounds=size(5, 1),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------ Spark
+
+
+def _spark() -> Any:
+    if shutil.which("java") is None:
+        raise SkipCase("there is no java on the PATH")
+    try:
+        from pyspark.sql import SparkSession  # noqa: PLC0415
+    except ImportError as error:
+        raise SkipCase("pyspark is not installed") from error
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.memory", "3g").config("spark.log.level", "OFF")
+    builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "16384")
+    session = builder.getOrCreate()
+    atexit.register(session.stop)
+    return session
+
+
+def _frame(size: Size) -> Any:
+    session = _once("spark", _spark)
+    return session.read.parquet(str(_once(("files", size), lambda: _wide_written(size))))
+
+
+def _bare(frame: Any) -> None:
+    def count(batches: Any) -> Any:
+        import pyarrow as pa  # noqa: PLC0415
+
+        yield pa.record_batch({"n": pa.array([sum(batch.num_rows for batch in batches)], pa.int64())})
+
+    frame.mapInArrow(count, "n long").collect()
+
+
+@case("Spark, f", bar="ours <= 1.3x")
+def spark_f(size: Size) -> Race:
+    frame = _frame(size)
+    return Race(
+        lambda: ss.run(frame, ss.Screen("f", k=10), target="y", batch_size=16_384), lambda: _bare(frame),
+        "bare mapInArrow", rounds=size(5, 1),
+    )  # fmt: skip
+
+
+@case("Spark, mutual_info", bar="ours <= 2.2x")
+def spark_mutual_info(size: Size) -> Race:
+    frame = _frame(size)
+    return Race(
+        lambda: ss.run(frame, ss.Screen("mutual_info", k=10), target="y", batch_size=16_384),
+        lambda: _bare(frame), "bare mapInArrow", rounds=size(5, 1),
+    )  # fmt: skip
+
+
+@case("Spark, f, against MLlib", bar="ours <= 0.6x")
+def spark_mllib(size: Size) -> Race:
+    frame = _frame(size)
+
+    def theirs() -> None:
+        from pyspark.ml.feature import UnivariateFeatureSelector, VectorAssembler  # noqa: PLC0415
+
+        names = [f"c{j}" for j in range(FEATURES)]
+        vectors = VectorAssembler(inputCols=names, outputCol="v").transform(frame)
+        chooser = UnivariateFeatureSelector(featuresCol="v", labelCol="y", selectionMode="numTopFeatures")
+        chooser.setFeatureType("continuous").setLabelType("categorical").setSelectionThreshold(10)
+        chooser.fit(vectors)
+
+    return Race(
+        lambda: ss.run(frame, ss.Screen("f", k=10), target="y", batch_size=16_384), theirs,
+        "UnivariateFeatureSelector", rounds=size(3, 1),
+    )  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------ columns
+
+
+@case("columns, SAOLA: what is left to the driver", bar="ours <= 0.1x")
+def columns(size: Size) -> Race:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(size(20_000, 200), size(2_000, 40)))
+    y = (X[:, :5].sum(axis=1) + rng.normal(size=len(X)) > 0).astype(int)
+    source = ss.open(X, target=y)
+    begun = ss.SAOLA(alpha=0.01).begin(y)
+    measured = [begun.measure_block(block) for block in source.columns(500)]
+    shipped = sum(block.X.nbytes for block in measured) / X.nbytes
+
+    def settle() -> None:
+        sieve = ss.SAOLA(alpha=0.01).begin(y)
+        for block in measured:
+            sieve.offer(block)
+
+    return Race(
+        settle, lambda: ss.run(source, ss.SAOLA(alpha=0.01)), "measuring and settling in one process",
+        note=f"{shipped:.1%} of the values travel", rounds=size(5, 1),
+    )  # fmt: skip
