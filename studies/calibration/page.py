@@ -211,7 +211,7 @@ the number of different decisions.
 def _again() -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in ("streamsieve", "numpy", "scipy", "numba"))
     return f"""\
-## Again
+## Reproduce this page
 
 `python -m studies.calibration` computes what is missing; `--minutes N` adds draws; `--quick` checks the
 defaults in seconds and fails if a test is liberal and no sentence above says why.
