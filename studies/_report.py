@@ -64,7 +64,7 @@ def again(study: str) -> str:
     versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return f"""\
-## Again
+## Reproduce this page
 
 ```
 python -m studies {study}            # goes on where it stopped; computes only what is missing

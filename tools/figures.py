@@ -1,8 +1,8 @@
 """Figures in prose that no file holds: ``python -m tools.figures [PAGE ...]``.
 
 A figure is a number with a unit or with decimals.  It must stand, up to rounding, in a page of results that
-the same paragraph links to, or the paragraph must name the command that prints it.  A paragraph without links to
-results and without commands takes those of its section.
+the same paragraph links to, or the paragraph must name the command that prints it.  A paragraph without links
+to results and without commands takes those of its section.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@ Gene expression: a list with few false discoveries
 ==================================================
 
 80 patients, 5,000 genes, 40 of which differ between the two groups. At a fixed level of 0.01, one percent of the other genes, about 50, is
-called significant as well; an online procedure bounds the expected proportion of false discoveries, however many genes follow.
+called significant as well. An online procedure bounds the false discovery rate (FDR), and alpha spending the probability of any false discovery
+(FWER), however many genes follow.
 """
 
 # %%
@@ -23,9 +24,7 @@ genes[:, true] += 1.3 * group[:, None]
 lists = {
     "level 0.01 for every gene": ss.Screen("f", alpha=0.01, correction="none").fit(genes, group),
     "ADDIS, FDR at most 0.10": ss.OnlineFDR(fdr="addis", alpha=0.10).fit(genes, group),
-    "alpha spending, any error at most 0.05": ss.OnlineFDR(fdr="alpha_spending", alpha=0.05).fit(
-        genes, group
-    ),
+    "alpha spending, FWER at most 0.05": ss.OnlineFDR(fdr="alpha_spending", alpha=0.05).fit(genes, group),
 }
 
 # %%

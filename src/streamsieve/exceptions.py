@@ -33,15 +33,15 @@ class StreamSieveError(Exception):
 
 
 class InputError(StreamSieveError, ValueError):
-    """The data given cannot be used as it is."""
+    """The input has a shape, type or content that cannot be used."""
 
 
 class InputTypeError(InputError, TypeError):
-    """The data given is not numbers."""
+    """The input is not numeric."""
 
 
 class BadValueError(InputError):
-    """A feature holds a value that no statistic survives: infinity, or one whose square overflows.
+    """A feature contains an infinite value, or one whose square overflows.
 
     ``feature`` is its column in the batch, so that the caller, who knows the names, can name it.
     """
@@ -52,19 +52,19 @@ class BadValueError(InputError):
 
 
 class SchemaError(InputError):
-    """Columns, names or rows do not fit what came before."""
+    """Columns, names or rows differ from those of earlier calls."""
 
 
 class TargetError(InputError):
-    """The target cannot serve this method."""
+    """The target is missing, malformed, or of a type that the method does not support."""
 
 
 class ParameterError(StreamSieveError, ValueError):
-    """A constructor parameter is out of its range."""
+    """A constructor parameter is out of range."""
 
 
 class CapabilityError(StreamSieveError, TypeError):
-    """This method cannot do what was asked; the message names those that can."""
+    """The method does not support this operation; the message names those that do."""
 
 
 class NotBegunError(StreamSieveError, ValueError):
@@ -72,15 +72,15 @@ class NotBegunError(StreamSieveError, ValueError):
 
 
 class MergeError(StreamSieveError, ValueError):
-    """Two states do not belong together."""
+    """Two states cannot be merged: their parameters, features or parts do not match."""
 
 
 class StateError(StreamSieveError, ValueError):
-    """A state file is damaged, foreign, or written by a newer version."""
+    """A state file is damaged, is not a StreamSieve state, or was written by a newer version."""
 
 
 class SourceError(StreamSieveError, ValueError):
-    """A source cannot be opened or read, or does not have the needed axis."""
+    """A source cannot be opened or read, or does not yield rows (or columns) as needed."""
 
 
 class ConcurrentUseError(StreamSieveError, RuntimeError):
@@ -88,19 +88,19 @@ class ConcurrentUseError(StreamSieveError, RuntimeError):
 
 
 class DependentRowsWarning(UserWarning):
-    """The rows do not look independent, so that p-values would be too small; or nothing says they are not."""
+    """The rows appear to be dependent, so that p-values would be too small."""
 
 
 class TargetWarning(UserWarning):
-    """Many different whole numbers in y were taken for a quantity, or for classes; ``task`` decides."""
+    """Whole numbers in y were interpreted as a quantity or as classes; set ``task`` to choose."""
 
 
 class ManyLevelsWarning(UserWarning):
-    """A nominal column has more levels than tables take, and the rarest were pooled."""
+    """A nominal column has more levels than a table can have; the rarest were pooled."""
 
 
 class ProtocolError(StreamSieveError, RuntimeError):
-    """Some parts of a protocol failed; ``failures`` says which, and ``report`` holds all others.
+    """Some parts of a comparison failed; ``failures`` lists them, and ``report`` has all other results.
 
     Attributes
     ----------

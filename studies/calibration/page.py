@@ -37,20 +37,21 @@ def write(cells: Cells, docs: Path) -> Path:
 _HEAD = """\
 # Calibration: do p-values and false discovery rates hold?
 
-Written by `python -m studies.calibration`; do not edit. The *size* of a test is the probability to reject a
-true null hypothesis: at level 0.01 it should be 0.01, and it must not be more. Columns and target are drawn
-independently from the families below, {tests:,} tests in all, and counted at the levels .05, .01, .001 and
-.0001. An online rule tests at levels far below .05, so that the last two matter most there.
+Written by `python -m studies.calibration`; do not edit. The *size* of a test is the probability of rejecting
+a true null hypothesis: at level .01 it should be .01, and must not be larger. Columns and target are drawn
+independently from the families below, {tests:,} tests in all, and rejections are counted at the levels .05,
+.01, .001 and .0001. Online procedures test at levels far below .05, so the last two matter most for them.
 
-A cell is *liberal* if its size is above {liberal} times the level and *conservative* if it is below
-{conservative} times the level, both by the whole of a {confidence:.1%} interval. Columns that share a target
-are dependent, so the interval is that of Clopper and Pearson with the number of tests that the variance
-between targets stands for (Korn and Graubard 1998). A conservative test keeps its promise and loses power.
+A cell is called *liberal* if the {confidence:.1%} confidence interval of its size lies entirely above
+{liberal} times the level, and *conservative* if it lies entirely below {conservative} times the level.
+Columns that share a target are dependent, so the Clopper-Pearson interval is computed with the effective
+number of tests, from the variance between targets (Korn and Graubard 1998). A conservative test is valid but
+has less power.
 
 - Of {default_cells:,} cells of tests that the library uses by default, {default_liberal} are liberal and
   {default_conservative} conservative.
 - Of {other_cells:,} cells of tests that are offered for comparison with papers, {other_liberal} are liberal.
-- Families marked † were chosen after the tests were written: their developers had not looked at them.
+- Families marked † were added after the tests had been written, and were not used to develop them.
 """
 
 
@@ -210,7 +211,7 @@ the number of different decisions.
 def _again() -> str:
     packages = ", ".join(f"{name} {version(name)}" for name in ("streamsieve", "numpy", "scipy", "numba"))
     return f"""\
-## Again
+## Reproduce this page
 
 `python -m studies.calibration` computes what is missing; `--minutes N` adds draws; `--only NAME` computes
 the tests or experiments of this name (a pattern) and takes all others as they are stored; `--quick` checks

@@ -112,7 +112,7 @@ def test_keys_reach_search_and_navigation(site, browser):
         ("GridSearchCV", "pipelines_and_grid_search"),
         ("promised fdr", "faq"),
         ("merge two machines", "faq"),
-        ("text columns", "faq"),
+        ("text columns", "categorical_and_text"),
         ("SelectKBest speed", "faq"),
     ],
 )

@@ -56,3 +56,12 @@ def test_the_long_description_has_no_relative_link():
     assert "Checkpoints and Kafka" in text
     assert "drift.png" not in text
     assert described("[a](b.md), [c](https://d.org/e)") == "a, [c](https://d.org/e)"
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", ".devcontainer/devcontainer.json"])
+def test_containers_build_goals_that_exist_and_run_the_demo(name):
+    goals = re.findall(r'make(?:", "| )([\w./-]+)', (ROOT / name).read_text())
+    extras = {goal.removeprefix(".venv/with-") for goal in goals} - {"demo"}
+    assert "demo" in goals
+    assert extras
+    assert extras <= set(PROJECT["optional-dependencies"])

@@ -124,11 +124,11 @@ def select(
     *,
     data: Data,
     method: Annotated[
-        str | None, typer.Option(metavar="NAME", help="See `streamsieve methods`; default by the data.")
+        str | None, typer.Option(metavar="NAME", help="See `streamsieve methods`; default: by the data.")
     ] = None,
     goal: Annotated[
         str | None,
-        typer.Option(metavar="GOAL", help="What for: accurate (default), smallest, fdr or explain."),
+        typer.Option(metavar="GOAL", help="Purpose: accurate (default), smallest, fdr or explain."),
     ] = None,
     task: Annotated[
         str | None, typer.Option(metavar="TASK", help="What the target is: classification, regression.")
@@ -138,14 +138,17 @@ def select(
     ] = None,
     groups: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="No feature: rows that share its value belong together."),
+        typer.Option(
+            metavar="COLUMN", help="Column of subjects (not a feature): their rows may be dependent."
+        ),
     ] = None,
     time: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="No feature: the time by which the rows are sorted.")
+        str | None,
+        typer.Option(metavar="COLUMN", help="Column of times (not a feature): sorted rows of a series."),
     ] = None,
     holdout: Annotated[
         float | None,
-        typer.Option(metavar="P", help="Keep this proportion of rows from selection; confirm on them."),
+        typer.Option(metavar="P", help="Hold out this proportion of rows; test kept columns on them."),
     ] = None,
     block: Annotated[int, typer.Option(metavar="N", help="Columns (or rows) read at a time.", min=1)] = 1024,
     engine: Engine,
@@ -188,7 +191,7 @@ def screen(
     ] = "auto",
     k: Annotated[int | None, typer.Option(metavar="K", help="Keep the k best.")] = None,
     percentile: Annotated[
-        float | None, typer.Option(metavar="P", help="Keep this share, in percent.")
+        float | None, typer.Option(metavar="P", help="Keep this percentage of features.")
     ] = None,
     alpha: Annotated[float | None, typer.Option(metavar="P", help="Keep features with p <= ALPHA.")] = None,
     correction: Annotated[
@@ -207,7 +210,7 @@ def screen(
     ] = 1e-3,
     task: Annotated[str, typer.Option(metavar="TASK", help="auto, classification, regression.")] = "auto",
     review_every: Annotated[
-        int | None, typer.Option(metavar="ROWS", help="Rows between two looks for changes.")
+        int | None, typer.Option(metavar="ROWS", help="Record changes of the selection every N rows.")
     ] = None,
     batch: Annotated[int, typer.Option(metavar="N", help="Rows read at a time.", min=1)] = 4096,
     engine: Engine,
@@ -270,17 +273,17 @@ def compare(
     ] = None,
     task: Annotated[str, typer.Option(metavar="TASK", help="auto, classification, regression.")] = "auto",
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", help="Processes; default by the processors.")
+        int | None, typer.Option(metavar="N", help="Number of processes; default: by cores and data.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="Random seed.", min=0)] = 0,
     groups: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Rows with one value here stay in one fold.")
+        str | None, typer.Option(metavar="COLUMN", help="Column of subjects, whose rows stay in one fold.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Train on earlier rows only, by this column.")
+        str | None, typer.Option(metavar="COLUMN", help="Column of times: train on earlier rows only.")
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the comparison in the folder.")
+        bool, typer.Option("--resume", help="Continue an interrupted comparison in --out.")
     ] = False,
     overwrite: Overwrite = False,
     raw: Raw = False,

@@ -48,10 +48,11 @@ Overwrite = Annotated[
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no table.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-HalfLife = Annotated[float | None, typer.Option(metavar="ROWS", help="Rows after which a row weighs half.")]
-Window = Annotated[
-    int | None, typer.Option(metavar="ROWS", help="Use the last rows only, this number of them.", min=1)
+HalfLife = Annotated[
+    float | None,
+    typer.Option(metavar="ROWS", help="Number of rows after which the weight of a row has halved."),
 ]
+Window = Annotated[int | None, typer.Option(metavar="ROWS", help="Use only the last N rows.", min=1)]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,13 +63,14 @@ class Reading:
         str | None, typer.Option(metavar="COLUMN", help="Column to predict (not needed for svmlight files).")
     ] = None
     features: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Use these columns only, as features.")
+        list[str] | None, typer.Option(metavar="A,B", help="Use only these columns as features.")
     ] = None
     exclude: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns that are no features.")
+        list[str] | None, typer.Option(metavar="A,B", help="Columns not to use as features.")
     ] = None
     id: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns that identify rows: no features.")
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns that identify rows, not used as features."),
     ] = None
     categories: Annotated[
         str,
@@ -80,13 +82,14 @@ class Reading:
     ] = "auto"
     nominal: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="Columns of names or codes, for methods with a parameter types."),
+        typer.Option(metavar="A,B", help="Categorical columns, for methods with a parameter `types`."),
     ] = None
     ordinal: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns of numbers that are levels in an order.")
+        list[str] | None, typer.Option(metavar="A,B", help="Columns whose numbers are ordered categories.")
     ] = None
     numeric: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns of whole numbers that are quantities.")
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns of whole numbers that are quantities, not codes."),
     ] = None
     dates: Annotated[
         bool, typer.Option("--dates", help="Use dates as numbers (days since 1970); otherwise left out.")
@@ -102,17 +105,19 @@ class Reading:
     ] = None
     where: Annotated[
         list[str] | None,
-        typer.Option(metavar="TEST", help="Use rows that fulfil this only, as 'age>=18'; repeat for more."),
+        typer.Option(
+            metavar="TEST", help="Use only rows with this condition, as 'age>=18'; may be repeated."
+        ),
     ] = None
     drop_missing_target: Annotated[
         bool, typer.Option("--drop-missing-target", help="Leave out rows whose target is missing.")
     ] = False
     skip_text: Annotated[bool, typer.Option("--skip-text", help="The same as --categories drop.")] = False
     sep: Annotated[
-        str | None, typer.Option(metavar="CHAR", help="Separator of text files; default: found out.")
+        str | None, typer.Option(metavar="CHAR", help="Separator of text files; default: detected.")
     ] = None
     decimal: Annotated[
-        str | None, typer.Option(metavar="CHAR", help="Decimal mark, . or ,; default: found out.")
+        str | None, typer.Option(metavar="CHAR", help="Decimal mark, . or ,; default: detected.")
     ] = None
     encoding: Annotated[
         str | None, typer.Option(metavar="NAME", help="Encoding of text files, as latin-1; default utf-8.")
@@ -152,14 +157,14 @@ class Output:
         Path | None, typer.Option(metavar="FILE", help="Write the selector here, for ss.load in Python.")
     ] = None
     explain: Annotated[
-        str | None, typer.Option(metavar="FEATURE", help="Say why this feature is in or out.")
+        str | None, typer.Option(metavar="FEATURE", help="Say why this feature was kept or not.")
     ] = None
     code: Annotated[
         bool, typer.Option("--code", help="Print a scikit-learn pipeline that makes the same selection.")
     ] = False
     checkpoint: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Keep what was learnt of rows, and the place in the stream, here."),
+        typer.Option(metavar="FILE", help="File for the state and the position in the stream, to resume."),
     ] = None
     every: Annotated[
         str | None,
@@ -167,16 +172,16 @@ class Output:
             "--every", metavar="TIME", help="With --checkpoint: how often, as 10s, 2min or 5000 (rows)."
         ),
     ] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint, if there is one.")] = (
-        False
-    )
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue from the checkpoint, if there is one.")
+    ] = False
     verify: Annotated[
         str | None,
         typer.Option(
             metavar="HOW",
-            help="With --checkpoint: how --resume knows the data again. sample (default): columns, names and "
-            "sizes of files, and about 200 kB of each; a change elsewhere is not noticed. full: a digest of "
-            "every value that was learnt; all of them are read again.",
+            help="With --checkpoint: how --resume checks that the data are the same. sample (default): "
+            "columns, names and sizes of files, and about 200 kB of each; other changes are not detected. "
+            "full: a digest of every value learned, all of which are read again.",
         ),
     ] = None
     raw: Raw = False
@@ -211,7 +216,7 @@ class Engine:
         typer.Option(metavar="ADDRESS", help="With --engine dask: its scheduler, as tcp://host:8786."),
     ] = None
     rows_per_task: Annotated[
-        int | None, typer.Option(metavar="N", help="With --engine: rows of a part; default by size.", min=1)
+        int | None, typer.Option(metavar="N", help="With --engine: rows per part; default: by size.", min=1)
     ] = None
 
 

@@ -128,11 +128,12 @@ default="addis"
         binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
         How the p-values of "fisher_z" in scope "marginal" are computed.  "t" is Student's t (F for more than
-        two classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test
-        of normal scores where both are skewed or heavy-tailed, and Fisher's exact test for 2 x 2 tables; see
-        ``FisherZ``.  "z" is Fisher's transformation: too liberal for the levels used here.  The p-values of
-        "basis" are exact for normal y, and confirmed by random arrangements of y where rows are few, values
-        tied or classes rare; those of "conditional" are exact for normal errors.  Both take "auto" only.
+        two classes), exact if y or the column is normal.  "confirmed", the default, is t, but where both are
+        skewed or heavy-tailed the larger of t and a test of normal scores, and for 2 x 2 tables Fisher's
+        exact test; see ``FisherZ``.  "z" is Fisher's transformation: too liberal for the levels used here.
+        The p-values of "basis" are exact for normal y, and confirmed by random arrangements of y where rows
+        are few, values tied or classes rare; those of "conditional" are exact for normal errors.  Both take
+        "auto" only.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of y; "auto" takes fractional numbers for regression and everything else for labels.
     ledger : {"all", "kept", "none"}, default="all"
@@ -145,7 +146,7 @@ default="addis"
     selected_ : arrival numbers of the columns kept
     levels_ : significance level of each column in the ledger, in order; NaN for one that was not tested
     wealth_ : what is left to spend on levels; "lond", "lond_any" and "alpha_spending" have none
-    n_kept_, n_found_ : number of columns kept; here the two are the same
+    n_kept_, n_found_ : number of columns kept, which is the number found, as there is no redundancy rule
     ledger_ : every decision; the statistic is the correlation (or correlation ratio) with y, or the signed t
         of the column's coefficient
     n_features_in_ : number of columns offered
