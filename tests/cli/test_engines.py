@@ -31,9 +31,10 @@ def answer(capsys, *arguments):
     return json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize(
-    "engine", [("dask",), ("dask", "--workers", "2"), ("local", "--workers", "2")], ids=" ".join
-)
+PROCESSES = pytest.param(("local", "--workers", "2"), marks=pytest.mark.full)
+
+
+@pytest.mark.parametrize("engine", [("dask",), ("dask", "--workers", "2"), PROCESSES], ids=" ".join)
 def test_an_engine_keeps_what_one_process_keeps(parts, engine, capsys):
     plain = answer(capsys, "screen", *parts, *SCREEN)
     found = answer(capsys, "screen", *parts, *SCREEN, "--engine", *engine, "--rows-per-task", "900")

@@ -177,6 +177,7 @@ class Dies(ss.Screen):
         os._exit(3)
 
 
+@pytest.mark.full
 def test_a_process_that_dies_is_reported_in_a_sentence(tmp_path):
     with pytest.raises(ProtocolError, match="a process of the run could not do its part"):
         screening_protocol(

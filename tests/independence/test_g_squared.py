@@ -333,3 +333,12 @@ def test_a_state_comes_back():
     X = np.random.default_rng(0).normal(size=(30, 4))
     for ours, theirs in zip(test.relevance(X), again.relevance(X), strict=True):
         np.testing.assert_array_equal(ours, theirs)
+
+
+@both
+@WAYS
+def test_a_search_is_compiled_once_for_all_p_values(cls, way):
+    """Numba compiles a kernel again for arrays that are read-only."""
+    test = cls(np.arange(40) % 2, Task.BINARY, 0.05, p_value=way)
+    assert not test.bounds(2, 1).flags.writeable
+    assert test.critical(2, 2).flags.writeable

@@ -11,7 +11,7 @@ from streamsieve._kernels import discrete as kernel
 from streamsieve._kernels import table_tests
 from streamsieve.column_types import few_levels
 from tests.helpers.blocks import arrays
-from tests.helpers.tier import cases
+from tests.helpers.tier import cases, spread
 from tests.reference.levels import are_levels
 from tests.reference.saola import cut, entropies
 
@@ -84,7 +84,7 @@ def test_codes_are_names_of_values_or_of_bins_wherever_zeros_lie(encoded, bins):
 def test_whole_numbers_that_repeat_keep_their_levels(encoded):
     """A column of names may have more levels than 32; fractions and numbers that hardly repeat are binned."""
     rng = np.random.default_rng(3)
-    for n in (659, 660, 661, 900, 5121, 6000):
+    for n in spread([659, 660, 661, 900, 5121, 6000], 3):
         for levels in (32, 33, 34, 45, 46, 254, 255, 256, 257, 258):
             whole = np.r_[np.arange(levels), rng.integers(0, levels, n)][:n].astype(float)
             late = np.r_[np.arange(levels) % 40, np.full(n - levels - 1, 3), 0.5].astype(float)

@@ -86,8 +86,8 @@ class _Recorder:
         self.tests[nodeid][2] = base64.b64encode(packed).decode()
 
 
-def _recorded(tree: Path, file: str, blocks: Blocks) -> dict[str, list[Any]]:
-    """Run a test file in this process, with marks in the package."""
+def _recorded(tree: Path, files: list[str], blocks: Blocks) -> dict[str, list[Any]]:
+    """Run test files in this process, with marks in the package."""
 
     class Loader(imports.SourceFileLoader):
         def get_code(self, fullname: str) -> CodeType | None:
@@ -98,7 +98,7 @@ def _recorded(tree: Path, file: str, blocks: Blocks) -> dict[str, list[Any]]:
     sys.path_importer_cache.clear()
     recorder = _Recorder(bytearray(len(blocks.spans)))
     builtins.__marks__ = recorder.marks  # type: ignore[attr-defined]
-    pytest_in(tree, [file], recorder)
+    pytest_in(tree, files, recorder)
     return recorder.tests
 
 
@@ -107,18 +107,24 @@ def record(tree: Path, cache: str) -> tuple[Blocks, list[Test]]:
     blocks = Blocks(tree)
     path = Path(f"{cache}.{hashlib.sha256(''.join(map(str, blocks.spans)).encode()).hexdigest()[:8]}")
     known = path.read_text().splitlines() if path.exists() else []
-    files = [str(file.relative_to(tree)) for file in sorted((tree / "tests").rglob("test_*.py"))]
-    files += [
+    done = {json.loads(line)["file"] for line in known}
+    own = [[str(file.relative_to(tree))] for file in sorted((tree / "tests").rglob("test_*.py"))]
+    # Examples are quick, and importing the package for each file of them is not: they share a process.
+    modules = [
         str(f.relative_to(tree)) for f in sorted((tree / "src").rglob("*.py")) if ">>> " in f.read_text()
     ]
-    for file in sorted(set(files) - {json.loads(line)["file"] for line in known}):
-        found, how = run(lambda file=file: _recorded(tree, file, blocks), _LIMIT)  # type: ignore[misc]
-        known.append(json.dumps({"file": file, "how": how, "tests": found or {}}))
+    for files in [modules, *own]:
+        if done.issuperset(files):
+            continue
+        found, how = run(lambda files=files: _recorded(tree, files, blocks), _LIMIT)  # type: ignore[misc]
+        for file in files:
+            tests = {name: test for name, test in (found or {}).items() if name.partition("::")[0] == file}
+            known.append(json.dumps({"file": file, "how": how, "tests": tests}))
         path.write_text("\n".join(known) + "\n")
-    tests = []
+    recorded = []
     for row in map(json.loads, known):
         for name, (seconds, passed, packed) in row["tests"].items():
             if passed and packed:
                 bits = np.unpackbits(np.frombuffer(zlib.decompress(base64.b64decode(packed)), np.uint8))
-                tests.append(Test(row["file"], name, seconds, bits))
-    return blocks, tests
+                recorded.append(Test(row["file"], name, seconds, bits))
+    return blocks, recorded

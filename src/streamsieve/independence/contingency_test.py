@@ -137,7 +137,9 @@ class TableTest(RelevanceTest):
         """Return the critical values that a search takes, for columns of up to ``levels`` categories."""
         if self.by_moments:
             return table_p_values.gamma_bounds(self.alpha)
-        return self.critical(levels, conditioned)[None]
+        bounds = self.critical(levels, conditioned)[None]
+        bounds.flags.writeable = False  # as those above: a search is compiled for one type of array
+        return bounds
 
     @cached_property
     def _fisher_bounds(self) -> tuple[IntArray, IntArray]:
