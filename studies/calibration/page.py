@@ -14,6 +14,7 @@ from studies._report import table, wrapped
 from studies.calibration.oracles import agreements
 from studies.calibration.picture import heat_map
 from studies.calibration.plan import EXPERIMENTS, FAMILIES, TESTS
+from studies.calibration.rare_levels import section as rare_levels
 from studies.calibration.reasons import reason
 from studies.calibration.rules import Experiment, Rate, rate
 from studies.calibration.sizes import CONFIDENCE, CONSERVATIVE, LIBERAL, Size, sizes
@@ -28,7 +29,7 @@ def write(cells: Cells, docs: Path) -> Path:
     for folder in ("evidence", "images"):
         (docs / folder).mkdir(exist_ok=True)
     sections = [_HEAD.format(**_facts(found, cells)), *_panels(found, docs), *_experiments(cells)]
-    sections += [_explained(cells), *_oracles(), _again()]
+    sections += [rare_levels(), _explained(cells), *_oracles(), _again()]
     path = docs / PAGE
     path.write_text("\n".join(map(wrapped, sections)), "utf-8")
     return path
@@ -52,6 +53,8 @@ has less power.
   {default_conservative} conservative.
 - Of {other_cells:,} cells of tests that are offered for comparison with papers, {other_liberal} are liberal.
 - Families marked † were added after the tests had been written, and were not used to develop them.
+  The confirmation of the rank basis is the exception: it is younger than the families, and sizes over all of
+  them (other draws) were seen while it was designed.
 """
 
 

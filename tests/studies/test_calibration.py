@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from streamsieve.independence.table_p_values import RARE_LEVEL
 from studies._desk import HERE
 from studies.calibration import __main__ as command
-from studies.calibration import oracles, page, plan, reasons
+from studies.calibration import oracles, page, plan, rare_levels, reasons
 from studies.calibration.families import Data, Family
 from studies.calibration.rules import rate
 from studies.calibration.sizes import CONFIDENCE, interval, proportion_interval, simulate, sizes
@@ -139,6 +140,21 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
     assert plan.run(plan.Store(path), jobs, until=0, quick=True, say=said.append)
     assert not said
     assert plan.Store(path, fresh=True).results == {}
+
+
+def test_one_subject_can_be_counted_alone(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(plan, "run", lambda store, jobs, **_: asked.extend(jobs))
+    monkeypatch.setattr(page, "write", lambda cells, docs: docs)
+    assert command.main(["--quick", "--only", "tables*"]) == 0
+    assert {job.subject for job in asked} == {"tables, fixed level", "tables, online", "tables, strata"}
+
+
+def test_the_bound_of_rare_classes_is_where_the_gamma_distribution_begins_to_hold():
+    """Five levels: at .01, five rows are far too liberal, and as many as the bound are not."""
+    assert rare_levels.sizes(5, 5)[1] > 0.025
+    for size, level in zip(rare_levels.sizes(RARE_LEVEL, 5), rare_levels.ALPHAS, strict=True):
+        assert size < 1.2 * level + 3 * np.sqrt(level / rare_levels.DRAWS)
 
 
 def test_rates_of_procedures():

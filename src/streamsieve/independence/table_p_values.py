@@ -23,7 +23,8 @@ FEW_FOR_FISHER, FEW_FOR_GAMMA = 5, 1
 #: Share of the variance due to skewed margins up to which the gamma distribution nearly holds its level.
 LITTLE_SKEW = 0.05
 #: Rows of a level or class below which a single table is confirmed in any case, because X2 has few values:
-#: by the gamma distribution, five rows of a class in five equally frequent levels have a size of .03 at .01.
+#: by the gamma distribution, five rows of a class in five equally frequent levels have a size of .03 at .01
+#: (``python -m studies.calibration.rare_levels``).
 RARE_LEVEL = 16
 #: Random tables: the most that are drawn, and the number as extreme as the observed one that ends it.
 MOST_DRAWS, STOP = 100_000, 10

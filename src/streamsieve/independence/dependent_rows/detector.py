@@ -35,7 +35,7 @@ def autocorrelated(y: npt.NDArray[Any], task: Task) -> float | None:
     if task is not Task.REGRESSION:
         ends, classes = y[1:] != y[:-1], len(np.unique(y))
         runs = int(np.count_nonzero(ends))
-        # an upper bound: classes of other shares agree less beyond chance, and so do rows without blocks
+        # an upper bound of kappa: it is largest for equally frequent classes, and falls as blocks are cut
         harmless = classes * runs >= (1 - HARMLESS) * (classes - 1) * (len(y) - 1)
         if harmless or runs < SORTED_RUNS * classes:
             return None
