@@ -471,3 +471,18 @@ def test_scores_of_a_class_that_was_never_seen_are_the_lowest():
     assert np.all(scores[:, 2] == -np.inf)
     scores = scores_of(LogisticRegression().fit(X[known], y[known]), X, 3)
     np.testing.assert_array_equal(scores[:, 0], -scores[:, 1])
+
+
+def levels_that_have_no_order(n=600):
+    """Integer codes of names: the target depends on which level it is, and not on how large the code is."""
+    rng = np.random.default_rng(8)
+    town = rng.integers(0, 6, n)
+    y = np.isin(town, [0, 3, 5]) ^ (rng.random(n) < 0.1)
+    return np.column_stack([rng.normal(size=(n, 3)), town]), y.astype(int)
+
+
+@pytest.mark.parametrize("selector", [ss.FastOSFS(0.001), ss.SAOLA(0.001)], ids=lambda s: type(s).__name__)
+def test_selectors_see_the_types_of_columns_that_learners_get_scaled(selector):
+    X, y = levels_that_have_no_order()
+    report = screening_protocol(X, y, {"by type": selector}, "knn", sizes=[2], runs=1, folds=3)
+    assert [chosen.tolist() for chosen in report.selections("by type")] == [[3]] * 3

@@ -166,8 +166,13 @@ def support_of(selector: Any) -> BoolArray:
 
 
 def wants_raw(selector: Any) -> bool:
-    """Whether a selector refuses negative values, and so takes rows as they are, not scaled."""
-    return bool(getattr(getattr(selector, "traits", None), "non_negative", False))
+    """Whether a selector takes rows as they are, not scaled.
+
+    One that refuses negative values does, and one that guesses the types of columns: in units of a standard
+    deviation, the codes of levels look like measurements.
+    """
+    guesses = isinstance(selector, Selector) and "types" in selector.parameters
+    return guesses or bool(getattr(getattr(selector, "traits", None), "non_negative", False))
 
 
 def in_layout(selector: Any, X: Matrix) -> Matrix:

@@ -95,7 +95,8 @@ def screening_protocol(
         are dealt without a look at their class, and predictions are pooled.
     scale : bool, default=True
         Whether features are brought to mean 0 and standard deviation 1 (sparse ones are only divided).  A
-        selector that wants non-negative values gets them as they are.
+        selector that wants non-negative values, or that chooses tests by the types of columns (``types``),
+        gets them as they are, and learners get what it selects scaled.
     groups : array of one label per row, default=None
         Rows that belong together, such as visits of a patient: a group is never both trained and tested on.
     time : array of one number, date or text per row, default=None
@@ -301,17 +302,18 @@ class _Fold:
         if plan.scale:
             scaler = Scaler(problem.X if plan.literal else self._raw)
             self._train, self._test = scaler(self._raw), scaler(self._test)
-        self._by_columns: Matrix | None = None
+        #: Rows laid out by columns, as they are (True) and scaled.
+        self._by_columns: dict[bool, Matrix] = {}
 
     def rows_for(self, selector: Any) -> Matrix:
         """Return the training rows as a selector wants them."""
-        if wants_raw(selector):
-            return self._raw
+        raw = wants_raw(selector)
+        rows = self._raw if raw else self._train
         if not isinstance(selector, ColumnSelector):
-            return self._train
-        if self._by_columns is None:
-            self._by_columns = in_layout(selector, self._train)
-        return self._by_columns
+            return rows
+        if raw not in self._by_columns:
+            self._by_columns[raw] = in_layout(selector, rows)
+        return self._by_columns[raw]
 
     def taken(self, columns: IntArray | None) -> tuple[Matrix, Matrix]:
         """Return some columns of the training and of the test rows."""

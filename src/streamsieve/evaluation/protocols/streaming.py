@@ -73,7 +73,8 @@ def streaming_protocol(
         sorted order, or the mean over more than two) or "log_loss"; for numbers "r2", "mae" or "rmse".
         "auto" is accuracy for classes, and r2 for numbers.
     scale : bool, default=True
-        Whether features are brought to mean 0 and standard deviation 1 of the training rows.
+        Whether features are brought to mean 0 and standard deviation 1 of the training rows.  Selectors that
+        choose tests by the types of columns (``types``) get them as they are.
     task, names, random_state, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
 
     Returns

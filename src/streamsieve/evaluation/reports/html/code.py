@@ -22,7 +22,7 @@ def pipeline_code(report: Report, use: Standing) -> str:
     selector, learner = settings["selectors"].get(use.selector), settings["learners"].get(use.learner)
     if report.protocol == "prequential" or use.learner in BASELINES or not isinstance(learner, Mapping):
         return ""
-    steps = [("sklearn.preprocessing.StandardScaler", "StandardScaler()")] if settings["scale"] else []
+    steps = []
     for described in (selector, learner):
         if described is None:  # all features are kept
             continue
@@ -30,6 +30,10 @@ def pipeline_code(report: Report, use: Standing) -> str:
         if call is None:
             return ""
         steps.append(call)
+    if settings["scale"]:
+        # types of columns are guessed from values as they are: see `wants_raw`
+        raw = selector is not None and "types" in selector["parameters"]
+        steps.insert(1 if raw else 0, ("sklearn.preprocessing.StandardScaler", "StandardScaler()"))
     imports = ["import streamsieve as ss"] if any(path.startswith("streamsieve") for path, _ in steps) else []
     others = [path.rpartition(".") for path, _ in steps if not path.startswith("streamsieve")]
     imports += sorted({f"from {module} import {name}" for module, _, name in others})
