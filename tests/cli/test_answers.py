@@ -318,14 +318,22 @@ def test_help_fits_80_columns_with_examples(command, capsys, monkeypatch):
     assert not command or "Examples:" in out
 
 
-def test_a_mistyped_path_imports_nothing_heavy():
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (["nowhere.csv"], "there is no file nowhere.csv"),
+        (["-", "--missing", "omti"], "did you mean 'omit'?"),
+        (["-", "--task", "regresion"], "did you mean 'regression'?"),
+    ],
+)
+def test_what_is_mistyped_imports_nothing_heavy(arguments, error):
     program = (
-        "import sys; from streamsieve.cli import run; code = run(['select', 'nowhere.csv']); "
+        f"import sys; from streamsieve.cli import run; code = run(['select', *{arguments}]); "
         "print(code, *sorted({name.split('.')[0] for name in sys.modules}))"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout.startswith("2 ")
-    assert "there is no file nowhere.csv" in done.stderr
+    assert error in done.stderr
     assert not {"sklearn", "numba", "scipy", "numpy", "pyarrow"} & set(done.stdout.split())
 
 

@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -214,3 +217,19 @@ def test_the_demo_says_how_it_was_called(tmp_path, monkeypatch):
     assert demo._command() == ".venv/bin/streamsieve"
     monkeypatch.setattr("sys.argv", ["pytest"])
     assert demo._command() == "streamsieve"
+
+
+@pytest.mark.full
+def test_the_demo_compiles_before_it_measures(tmp_path):
+    program = (
+        "from streamsieve._kernels.compiling import compile_clock\n"
+        "from streamsieve.cli import demo\n"
+        "demo._compile(quiet=True)\n"
+        "with compile_clock(lambda: None) as compiling:\n"
+        "    demo._columns(quiet=True)\n"
+        "print('compiled for', compiling())\n"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    assert done.stdout.endswith("compiled for 0.0\n")

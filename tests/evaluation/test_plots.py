@@ -105,7 +105,11 @@ def test_detection_draws_shares_and_shifts(seen, shifts):
 def test_drift_draws_one_panel_a_screen(seen):
     figure = plots.drift(seen.rows.tolist(), tops(seen), truths(seen), 40)
     drawn(figure)
-    assert len(figure.axes) == 3
+    above, first, _, scale = figure.axes
+    assert scale.get_ylabel() == "share of 20 neighbors selected"
+    assert [text.get_text() for text in first.get_legend().get_texts()] == ["relevant features lie between"]
+    truth = {line.get_color() for line in first.lines}
+    assert not truth & {line.get_color() for line in above.lines}
 
 
 def test_heat_map_writes_every_share_and_frames_the_best():

@@ -27,6 +27,7 @@ from streamsieve.cli.options import (
     Reading,
     Window,
     check_data,
+    check_reading,
     examples,
     shared_options,
 )
@@ -156,6 +157,7 @@ def select(
     output: Output,
 ) -> None:
     """Stream the columns (or rows) of a table through a method; print what it keeps, and why."""
+    check_reading(reading, task)
     check_data(data)
     from streamsieve.cli import select as implementation  # noqa: PLC0415
     from streamsieve.cli.dependent_rows import DependentRows  # noqa: PLC0415
@@ -218,6 +220,7 @@ def screen(
     output: Output,
 ) -> None:
     """Stream the rows of a table through a screen; print the best features."""
+    check_reading(reading, task)
     check_data(data)
     from streamsieve.cli import select as implementation  # noqa: PLC0415
 
@@ -292,6 +295,7 @@ def compare(
     reading: Reading,
 ) -> None:
     """Compare selectors and learners on your data; write a report that says what to use."""
+    check_reading(reading, task)
     check_data(data, names=True)
     from streamsieve.cli import compare as implementation  # noqa: PLC0415
     from streamsieve.cli import compare_plan  # noqa: PLC0415

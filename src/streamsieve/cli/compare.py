@@ -19,7 +19,7 @@ from streamsieve.cli import compare_data
 from streamsieve.cli.compare_plan import Options, Plan, check_options, plan_for
 from streamsieve.cli.interrupts import leave
 from streamsieve.cli.options import Reading
-from streamsieve.cli.output import say, say_json, say_table, told
+from streamsieve.cli.output import say, say_json, say_table, warnings_as_notes
 from streamsieve.cli.progress import progress
 from streamsieve.cli.reading import named_ways_out
 from streamsieve.cli.suspects import Suspects
@@ -77,7 +77,7 @@ def compare(request: Request) -> int:
     resumed = (request.out / CELLS).exists() and not request.overwrite
     data = compare_data.read(request.data, request.reading, options.groups or options.time)
     task = data.task if request.options.task == "auto" else request.options.task
-    with told(quiet=request.silent, task=task), named_ways_out():
+    with warnings_as_notes(quiet=request.silent, task=task), named_ways_out():
         problem = Problem.of(data.X, data.y, task, data.names)
     plan = plan_for(request.options, problem)
     target = describe_target(data.y, data.target or None, str(problem.task))

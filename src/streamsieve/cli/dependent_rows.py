@@ -33,7 +33,7 @@ class DependentRows(NamedTuple):
         return [name for name in self if name is not None]
 
     def given(self, holdout: float | None) -> dict[str, str]:
-        """Return what ``fit`` is told of the rows, as expressions over a dataframe ``data``."""
+        """Return the options of ``fit`` about the rows, as expressions over a dataframe ``data``."""
         known = {
             "groups": self.groups and f"data[{self.groups!r}]",
             "serial": self.time and "True",

@@ -259,6 +259,17 @@ def examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
+def check_reading(reading: Reading, task: str | None = None) -> None:
+    """Refuse options that make no sense, before anything heavy is imported."""
+    from streamsieve._parameters import check_choice  # noqa: PLC0415
+
+    check_choice("--categories", reading.categories, ("auto", "drop", "refuse"))
+    if reading.missing is not None:
+        check_choice("--missing", reading.missing, ("omit", "impute", "refuse"))
+    if task is not None:
+        check_choice("--task", task, ("auto", "classification", "regression"))
+
+
 def check_data(data: list[str], *, names: bool = False) -> None:
     """Refuse files that are not there, before anything heavy is imported; ``names`` of data sets are none."""
     from streamsieve._paths import format_of, resolve  # noqa: PLC0415

@@ -34,7 +34,7 @@ def say_table(headings: Mapping[str, str], rows: Iterable[Iterable[str]]) -> Non
 
 
 @contextmanager
-def told(*, quiet: bool, task: str | None = None) -> Iterator[None]:
+def warnings_as_notes(*, quiet: bool, task: str | None = None) -> Iterator[None]:
     """Context: what the library warns its callers of is said as a note; a given ``task`` is no guess."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)

@@ -9,8 +9,7 @@ import shlex
 from collections.abc import Iterable
 from typing import Any
 
-from streamsieve._parameters import check_choice, did_you_mean
-from streamsieve._validation import TASKS
+from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import Task
 
@@ -58,7 +57,6 @@ def task_parameter(cls: type[Any], task: str | None) -> dict[str, str]:
     """Return --task as a parameter of a selector; a method with one kind of target has none."""
     if task is None:
         return {}
-    check_choice("--task", task, TASKS)
     selector, name = cls(), cls.method_name()
     if "task" in selector.get_params(deep=False):
         return {"task": task}

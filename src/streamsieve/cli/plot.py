@@ -54,7 +54,10 @@ def scores(
     shown = seen[parameters["criterion"]]
     for line in described(source, reading):
         _say(request, line)
-    _finish(request, plots.scores(seen, top=top), seen)
+    lives = {"half_life": "half-life {:,g} rows", "window": "the last {:,} rows"}
+    how = [text.format(parameters[name]) for name, text in lives.items() if parameters.get(name) is not None]
+    title = ", ".join([f"{Path(data[0]).name}: scores by {parameters['criterion']}", *how])
+    _finish(request, plots.scores(seen, top=top, title=title), seen)
     _say(
         request,
         f"{len(seen.rows):,} looks at {int(seen.rows[-1]):,} rows   {len(shown.columns):,} features were "

@@ -9,21 +9,18 @@ from contextlib import contextmanager
 from typing import Any
 
 from streamsieve import registry, sources
-from streamsieve._parameters import check_choice, did_you_mean
+from streamsieve._parameters import did_you_mean
 from streamsieve._paths import is_svmlight
-from streamsieve.cli.options import Reading
+from streamsieve.cli.options import Reading, check_reading
 from streamsieve.cli.parameters import listed_names, names_of
 from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, SourceError
 
-MISSING = ("omit", "impute", "refuse")
 KAFKA = "kafka://"
 
 
 def check(reading: Reading) -> None:
     """Refuse options that make no sense, before any work."""
-    check_choice("--categories", reading.categories, ("auto", "drop", "refuse"))
-    if reading.missing is not None:
-        check_choice("--missing", reading.missing, MISSING)
+    check_reading(reading)
     declared_types(reading)
 
 

@@ -23,7 +23,7 @@ from streamsieve.cli.engine import check_engine, connected
 from streamsieve.cli.grouped_columns import offer_groups, takes_groups
 from streamsieve.cli.interrupts import leave
 from streamsieve.cli.options import Engine, Output, Reading
-from streamsieve.cli.output import check_files, console, say, say_json, told
+from streamsieve.cli.output import check_files, console, say, say_json, warnings_as_notes
 from streamsieve.cli.parameters import parsed, plain_parameters, task_parameter
 from streamsieve.cli.progress import progress
 from streamsieve.cli.reading import (
@@ -130,7 +130,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     check_explained(output.explain, source)
     suspects = Suspects()
     watched = Watched(source, suspects)
-    with told(quiet=output.silent, task=request.task), named_ways_out(selector):
+    with warnings_as_notes(quiet=output.silent, task=request.task), named_ways_out(selector):
         how = _streamed(request, selector, watched)
     kept = kept_features(selector) if request.holdout is None else confirmed_features(selector)
     writing.write(output, selector, kept, source, request.reading)

@@ -23,6 +23,8 @@ from streamsieve.protocols import FloatArray, IntArray
 
 #: Distinguishable in print: line styles differ as well as colors.
 STYLES = (("#0b6e99", "-"), ("#b3541e", "--"), ("#555555", ":"), ("#3f7d20", "-."))
+#: Color of what is true of a simulated stream.
+TRUTH = "#7b3fa0"
 #: Neighboring features that share a cell of a heat map.
 CELL = 20
 #: Shares above this are written in white: the cell below them is dark.
@@ -99,16 +101,21 @@ def drift(
     above.set(ylim=(0, 1), ylabel="relevant features found")
     above.legend(frameon=False, loc="upper right", ncols=len(tops))
     bare(above)
+    panels: list[Any] = []
     for place, (name, columns) in enumerate(tops.items()):
         axes = figure.add_subplot(grid[1, place])
-        axes.imshow(
+        shade = axes.imshow(
             _density(columns, n_features), origin="lower", aspect="auto", cmap="Greys", vmin=0, vmax=1,
             extent=(0, rows[-1], 0, n_features),
         )  # fmt: skip
-        for edge in (np.min, np.max):
-            axes.plot(rows, [edge(truth) for truth in truths], color=STYLES[1][0], linewidth=1.4)
+        for edge in (np.min, np.max):  # a color that no screen has
+            (truth,) = axes.plot(rows, [edge(each) for each in truths], color=TRUTH, linewidth=1.4)
+        panels.append(axes)
         count_rows(axes, rows[-1])
+        axes.yaxis.set_major_formatter("{x:,.0f}")
         axes.set(ylabel="feature" if place == 0 else "", title=f"selected features: {plain(name)}")
+    panels[0].legend([truth], ["relevant features lie between"], loc="upper left", fontsize=9)
+    figure.colorbar(shade, ax=panels, label=f"share of {CELL} neighbors selected")
     return figure
 
 

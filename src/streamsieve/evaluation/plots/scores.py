@@ -33,6 +33,7 @@ def scores(
     top: int = 10,
     names: Sequence[str] | None = None,
     shifts: Sequence[int] = (),
+    title: str | None = None,
 ) -> Any:
     """Show how the scores of the best features rose and fell.
 
@@ -51,6 +52,8 @@ def scores(
         Names of all features, where those of the stream will not do.
     shifts : sequence of int, default=()
         Rows at which something is known to have changed.
+    title : str or None, default=None
+        What the picture is about; None names the screen, if there are several.
     """
     check_number("top", top, low=1, integer=True)
     name = _only(track) if screen is None else screen
@@ -66,7 +69,8 @@ def scores(
     mark_shifts(axes, shifts)
     count_rows(axes, int(track.rows[-1]))
     axes.set_ylabel("score")
-    axes.set_title(f"scores over time: {plain(name)}" if len(track.screens) > 1 else "scores over time")
+    known = f"scores over time: {plain(name)}" if len(track.screens) > 1 else "scores over time"
+    axes.set_title(known if title is None else plain(title))
     if not np.any(shown.scores[:, chosen] < 0):  # NaN is not
         axes.set_ylim(bottom=0)
     bare(axes)
