@@ -76,6 +76,33 @@ def test_a_cluster(path):
     assert list(found.ledger_) == list(one.ledger_)
 
 
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore")  # Spark's own
+@pytest.mark.parametrize("name", ["saola", "fast_osfs", "saola fdr"])
+def test_executors_of_spark(spark, name, path):
+    source, seen = ss.open(path, target="y"), []
+    one = ss.run(source, SIEVES[name](), block_size=4)
+    found = ss.run(source, SIEVES[name](), engine=spark, block_size=4, progress=seen.append)
+    assert sum(seen) == P
+    assert found.selected_.tolist() == one.selected_.tolist()
+    assert repr(list(found.ledger_)) == repr(list(one.ledger_))
+
+
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore")  # Spark's own
+def test_spark_stops_and_names_errors(classic, path, tmp_path):
+    source = ss.open(path, target="y")
+    make = lambda: ss.SAOLA(stop=ss.Stop(max_offers=4))  # noqa: E731
+    found = ss.run(source, make(), engine=classic, block_size=2)
+    assert found.stopped_ == "max_offers=4"
+    assert list(found.ledger_) == list(ss.run(source, make(), block_size=2).ledger_)
+    data = table()
+    data.loc[3, "c13"] = np.inf
+    data.to_parquet(tmp_path / "bad.parquet")
+    with pytest.raises(StreamSieveError, match=r"bad.parquet, row 4: .*'c13'"):
+        ss.run(ss.open(str(tmp_path / "bad.parquet"), target="y"), ss.SAOLA(), engine=classic, block_size=10)
+
+
 def test_data_in_memory_and_a_selector_that_goes_on(path):
     data = table()
     source = ss.open(data.drop(columns="y"), target=data["y"].to_numpy())
@@ -168,8 +195,8 @@ def test_refusals(path):
         ss.run(made, ss.SAOLA(), engine="local")
     with pytest.raises(ParameterError, match="engine must be one of 'local', 'dask', 'spark'"):
         ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="sparkle")
-    with pytest.raises(CapabilityError, match="not by Spark"):
-        ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="spark")
+    with pytest.raises(ParameterError, match="leave out workers="):
+        ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="spark", workers=2)
 
 
 def arrays(sieve):

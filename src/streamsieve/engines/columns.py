@@ -19,7 +19,7 @@ from streamsieve.engines.checks import kind_of
 from streamsieve.engines.declared import versions
 from streamsieve.engines.local import cores
 from streamsieve.engines.task import Failure, check_alike, failure
-from streamsieve.exceptions import CapabilityError, InputError, SourceError, StreamSieveError
+from streamsieve.exceptions import CapabilityError, InputError, ParameterError, SourceError, StreamSieveError
 from streamsieve.running.columns import READ_COLUMNS, begin_with, offer_block
 from streamsieve.running.interrupts import Interrupts
 from streamsieve.state import untouched_on_error
@@ -46,7 +46,7 @@ def distribute_columns(
     """Offer all columns of a source; :func:`streamsieve.run` documents the parameters."""
     size = READ_COLUMNS if block_size is None else block_size
     check_number("block_size", size, low=1, integer=True)
-    _check(source, kind_of(engine))
+    _check(source, kind_of(engine), workers)
     with untouched_on_error(selector):
         begin_with(source, selector)
         # refuses a selector that cannot measure columns on their own, before anything is sent
@@ -74,11 +74,9 @@ def _has_stopped(selector: ColumnSelector) -> bool:
     return selector.stopped_ is not None
 
 
-def _check(source: Any, engine: str) -> None:
-    if engine == "spark":
-        raise CapabilityError(
-            "columns are measured by engine='local' or Dask, not by Spark: give one of them"
-        )
+def _check(source: Any, engine: str, workers: int | None) -> None:
+    if engine == "spark" and workers is not None:
+        raise ParameterError("executors are those of the Spark session: leave out workers=")
     if getattr(source, "on_demand", False) or source.n_columns is None:
         raise CapabilityError(
             "columns that are computed on demand have workers of their own: give features(make_columns, y, "
@@ -144,6 +142,11 @@ def _measured(
             yield from _in_order(lambda low: pool.submit(_measure_shared, low, size), lows, AHEAD * n)
         finally:
             pool.shutdown(wait=True, kill_workers=True)
+        return
+    if kind_of(engine) == "spark":
+        spark = importlib.import_module("streamsieve.engines.spark")
+        session = None if isinstance(engine, str) else engine
+        yield from spark.measured_blocks(session, measure, shared, lows, size)
         return
     dask = importlib.import_module("streamsieve.engines.dask")
     client = dask.running_client() if isinstance(engine, str) else engine

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+import pickle
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,8 @@ SCHEMA = "node int, part int, rows long, state binary, failure string"
 LARGEST = 2**31 - 1
 #: Tasks that merge; in a streaming query, Spark would otherwise start 200 of them for a few states.
 REDUCERS = 32
+#: Blocks of columns of one job: a stop rule leaves at most these computed in vain.
+BLOCKS = 16
 #: How the runs of streaming queries begin: their parts are micro-batches.
 PREFIX = "spark stream "
 
@@ -59,6 +62,22 @@ def run_spark(
 def run_frame(source: Any, declared: Declared, notify: Callable[[int], Any]) -> State:
     """Learn the partitions of a Spark frame where they are."""
     return _merged(source.frame.mapInArrow(_partition(source.reader, declared), SCHEMA), notify)
+
+
+def measured_blocks(
+    session: Any, measure: Callable[..., Any], shared: bytes, lows: Sequence[int], size: int
+) -> Iterator[Any]:
+    """Yield blocks of columns that executors have read and measured, in order, some of them per job."""
+    session = session or _active()
+    for begin in range(0, len(lows), BLOCKS):
+        some = lows[begin : begin + BLOCKS]
+        numbers = session.range(0, len(some), 1, len(some))
+        with spark_errors_named():
+            rows = numbers.mapInArrow(
+                _measuring(measure, shared, some, size), "block int, found binary"
+            ).collect()
+        for row in sorted(rows, key=lambda row: int(row["block"])):
+            yield pickle.loads(bytes(row["found"]))  # noqa: S301 - from our own process
 
 
 def _active() -> Any:
@@ -207,6 +226,22 @@ def _partition(reader: Any, declared: Declared) -> Callable[[Iterator[Any]], Ite
         yield _row(number, number // FAN, build(part, number, declared, 1))
 
     return learn
+
+
+def _measuring(
+    measure: Callable[..., Any], shared: bytes, lows: Sequence[int], size: int
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa  # noqa: PLC0415
+
+        held = pickle.loads(shared)  # noqa: S301 - from our own process
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                found = pickle.dumps(measure(held, lows[number], size))
+                cells = {"block": pa.array([number], pa.int32()), "found": pa.array([found], pa.binary())}
+                yield pa.record_batch(cells)
+
+    return run
 
 
 def _merge_node(table: Any) -> Any:
