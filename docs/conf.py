@@ -76,3 +76,5 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_sidebars = {"index": [], "choose": []}
+# without it a first visit sets an empty mode, which the theme complains about in the console
+html_context = {"default_mode": "auto"}
