@@ -136,5 +136,5 @@ def test_the_peak_of_a_stream_does_not_depend_on_the_number_of_rows(name, long_f
         assert int(rows) == 200_000 * times
         peaks.append(float(peak))
     print(f"{name}: {peaks[0]:.0f} MB and {peaks[1]:.0f} MB")
-    # threads that read ahead and allocators move the peak by up to a tenth; held whole, the rows would add 384 MB
+    # read-ahead and allocators move the peak by up to a tenth; held whole, the rows would add 384 MB
     assert peaks[1] < 1.2 * peaks[0], peaks
