@@ -12,8 +12,8 @@ def look(indptr: IntArray, indices: IntArray, width: int) -> int:
     """Return 0 if rows are sorted without duplicates, 1 if not; 2 for bad pointers, 3 for a bad index.
 
     Falls (an index that is not above the one before it) are counted over all entries, which takes no branch,
-    and once more where rows begin; rows are sorted and unique if there are no falls but these.  The number of
-    entries is ``indptr[-1]``; there may be more indices than that.
+    and once more where rows begin; rows are sorted and unique if there are no falls but these, and then their
+    ends bound all indices.  The number of entries is ``indptr[-1]``; there may be more indices than that.
     """
     n, entries = len(indptr) - 1, indptr[len(indptr) - 1]
     broken = indptr[0] != 0 or entries > len(indices)
@@ -24,23 +24,24 @@ def look(indptr: IntArray, indices: IntArray, width: int) -> int:
     if entries == 0:
         return 0
     at_starts = 0
+    least, most = indices[0], indices[entries - 1]
     for i in range(1, n):
         start = indptr[i]
         if start != indptr[i - 1] and start < entries:
-            at_starts += indices[start] <= indices[start - 1]
+            first, last = indices[start], indices[start - 1]
+            at_starts += first <= last
+            least, most = min(least, first), max(most, last)
     falls = 0
-    least = most = indices[0]
-    for low in range(1, entries, 4096):  # counts of a block are small, and its indices stay in the cache
+    for low in range(1, entries, 4096):  # the count of a block is small, and takes half of a register
         high = min(low + 4096, entries)
         now, before = indices[low:high], indices[low - 1 : high - 1]
         count = nb.int32(0)
         for e in range(len(now)):
             count += nb.int32(now[e] <= before[e])
         falls += count
-        low_end = high_end = now[0]  # reductions of this block alone: a loop of its own is vectorized
-        for e in range(len(now)):
-            low_end, high_end = min(low_end, now[e]), max(high_end, now[e])
-        least, most = min(least, low_end), max(most, high_end)
+    if falls > at_starts:  # then the ends of rows are not their extremes
+        for e in range(entries):
+            least, most = min(least, indices[e]), max(most, indices[e])
     if least < 0 or most >= width:
         return 3
     return 1 if falls > at_starts else 0
