@@ -1,17 +1,13 @@
-"""What it costs that nothing unchecked reaches a kernel: sparse matrices, and one thread an object."""
+"""What it costs that no unchecked sparse matrix reaches a kernel."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import streamsieve as ss
 from benchmarks._cases import Race, Size, case
 from benchmarks._data import uniform_csr, zipf_csc
-from streamsieve._one_thread import changes
 from streamsieve._validation.sparse import clean_sparse
-
-_CALLS = 100_000
 
 
 def _check_and_fit(X: Any, y: Any, selector: Any) -> Race:
@@ -34,34 +30,3 @@ def screen(size: Size) -> Race:
 def saola(size: Size) -> Race:
     X, y = zipf_csc(size(9_996, 500), size(200_000, 2_000), size(455, 50))
     return _check_and_fit(X, y, ss.SAOLA(measure="fisher_z"))
-
-
-class _Guarded:
-    __slots__ = ("_users",)
-
-    def plain(self, a: Any) -> Any:
-        return a
-
-    guarded = changes(plain)
-
-
-@case("one thread an object, 100,000 calls", bar="ours <= 0.01 s")
-def thread(_: Size) -> Race:
-    """Take the time of a bare method from that of one that is guarded against a second thread."""
-    each = _Guarded()
-    times = range(_CALLS)
-
-    def seconds(method: Any) -> float:
-        start = time.perf_counter()
-        for _ in times:
-            method(0)
-        return time.perf_counter() - start
-
-    def measured() -> tuple[float, None]:
-        pairs = [(seconds(each.guarded), seconds(each.plain)) for _ in range(25)]
-        guarded, plain = map(min, zip(*pairs, strict=True))
-        return guarded - plain, None
-
-    return Race(
-        lambda: None, work=_CALLS, unit="calls", note="without the calls themselves", measured=measured
-    )
