@@ -23,22 +23,23 @@ def look(indptr: IntArray, indices: IntArray, width: int) -> int:
         return 2
     if entries == 0:
         return 0
-    at_starts = 0
+    falls = at_starts = 0
     least, most = indices[0], indices[entries - 1]
-    for i in range(1, n):
-        start = indptr[i]
-        if start != indptr[i - 1] and start < entries:
-            first, last = indices[start], indices[start - 1]
-            at_starts += first <= last
-            least, most = min(least, first), max(most, last)
-    falls = 0
-    for low in range(1, entries, 4096):  # the count of a block is small, and takes half of a register
+    i = 1
+    for low in range(1, entries, 4096):  # counts of a block are small, and its indices stay in the cache
         high = min(low + 4096, entries)
         now, before = indices[low:high], indices[low - 1 : high - 1]
         count = nb.int32(0)
         for e in range(len(now)):
             count += nb.int32(now[e] <= before[e])
         falls += count
+        while i < n and indptr[i] < high:  # the rows that begin here
+            start = indptr[i]
+            if start != indptr[i - 1]:
+                first, last = indices[start], indices[start - 1]
+                at_starts += first <= last
+                least, most = min(least, first), max(most, last)
+            i += 1
     if falls > at_starts:  # then the ends of rows are not their extremes
         for e in range(entries):
             least, most = min(least, indices[e]), max(most, indices[e])
