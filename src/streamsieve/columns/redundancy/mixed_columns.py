@@ -15,7 +15,7 @@ _FEWEST_ROWS = 3
 
 
 class MixedColumns:
-    """Columns as they are compared, by slot: codes of levels, and values centred, of unit length."""
+    """Columns as they are compared, by slot: codes of levels, and values centered, of unit length."""
 
     def __init__(self, n: int) -> None:
         self.n = n
