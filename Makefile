@@ -94,7 +94,7 @@ docs-images: .venv/with-dev
 	$(BIN)/python -m tools.pictures
 
 release-check: .venv/with-dev
-	$(BIN)/python -m tools.release
+	$(BIN)/python -m tools.release $(if $(TAG),--tag $(TAG))
 
 clean:
 	rm -rf .venv .venv-lowest demo docs/_build

@@ -2,4 +2,5 @@
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("pyspark") else ["src/streamsieve/adapters/spark.py"]
+NEEDS = {"pyspark": "src/streamsieve/adapters/spark.py", "river": "src/streamsieve/adapters/river.py"}
+collect_ignore = [path for package, path in NEEDS.items() if find_spec(package) is None]

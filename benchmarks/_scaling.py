@@ -1,15 +1,23 @@
-"""The pictures of how cost grows, drawn from the results of the scaling suite."""
+"""The pictures of how cost grows, drawn from the results of the scaling suite.
+
+``python -m benchmarks._scaling`` draws them again from the recorded results.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from streamsieve.evaluation.plots import save
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 BLUE, GREY = "#0b6e99", "#555555"
+#: Parts of a note that are no sizes of the data.
+_SETTINGS = ("batches", "epsilon")
 
 
 class Picture(NamedTuple):
@@ -75,8 +83,14 @@ def _draw(picture: Picture, results: Sequence[Any], path: Path) -> bool:
                 axes.loglog(x, seconds, color=colour, linestyle=line, marker=marker, label=kind)
                 if panel in picture.straight:
                     straight = [seconds[-1] * value / x[-1] for value in x]
-                    axes.loglog(x, straight, color="#bbbbbb", linewidth=1, zorder=0)
+                    label = "in proportion" if (place, kind) == (0, next(iter(picture.kinds))) else None
+                    axes.loglog(x, straight, color="#bbbbbb", linewidth=1, zorder=0, label=label)
         axes.set(xlabel=panel, ylabel="seconds" if place == 0 else "")
+        fixed = {kind: _fixed(results, picture.panels[panel].format(kind)) for kind in picture.kinds}
+        known = {kind: text for kind, text in fixed.items() if text}
+        same = len({*known.values()}) == 1
+        lines = {*known.values()} if same else [f"{kind}: {text}" for kind, text in known.items()]
+        axes.set_title("\n".join(lines), fontsize=8, color="#555555")
         axes.spines[["top", "right"]].set_visible(False)
         if place == 0:
             axes.legend(frameon=False)
@@ -84,10 +98,36 @@ def _draw(picture: Picture, results: Sequence[Any], path: Path) -> bool:
     return True
 
 
-def _points(results: Sequence[Any], prefix: str) -> list[tuple[float, float]]:
-    found = [
-        (float(result.case.removeprefix(prefix).replace(",", "")), result.ours_seconds)
+def _cases(results: Sequence[Any], prefix: str) -> list[Any]:
+    return [
+        result
         for result in results
         if result.suite == "scaling" and result.case.startswith(prefix) and result.ours_seconds
     ]
-    return sorted(found)
+
+
+def _points(results: Sequence[Any], prefix: str) -> list[tuple[float, float]]:
+    return sorted(
+        (float(result.case.removeprefix(prefix).replace(",", "")), result.ours_seconds)
+        for result in _cases(results, prefix)
+    )
+
+
+def _fixed(results: Sequence[Any], prefix: str) -> str:
+    """Return what the cases of a curve have in common, as their notes say: "500 features, 2 classes"."""
+    sizes = []
+    for result in _cases(results, prefix):
+        size = re.sub(r"^([\d,]+) x ([\d,]+),", r"\1 rows x \2 features,", result.note.split("; ")[1])
+        sizes.append([part for part in re.split(r", | x ", size) if not part.startswith(_SETTINGS)])
+    return ", ".join(part for part in (sizes[0] if sizes else []) if all(part in size for size in sizes))
+
+
+def recorded(path: Path) -> list[Any]:
+    """Return the recorded results of the scaling suite."""
+    section = json.loads(path.read_text("utf-8"))["scaling"]
+    return [SimpleNamespace(**{"suite": "scaling", "note": "", **each}) for each in section["results"]]
+
+
+if __name__ == "__main__":
+    for name in draw(recorded(Path(__file__).parent / "results.json")):
+        print(IMAGES / name)

@@ -33,7 +33,6 @@ def main() -> int:
         importlib.import_module("campaigns.subjects").only = options.only
     reached = True
     for name in options.names or NAMES:
-        getattr(importlib.import_module(f"campaigns.{name}"), "prepare", lambda: None)()
         tally = run(name, seed=options.seed, minutes=options.minutes, cases=options.cases)
         reached &= tally.reached
         _say(tally.line() + f", {tally.seconds:.0f} s")
@@ -49,7 +48,8 @@ def main() -> int:
 def run(name: str, *, seed: int = 0, minutes: float = 1.0, cases: int | None = None) -> Tally:
     """Run one campaign and return its counts."""
     campaign = importlib.import_module(f"campaigns.{name}")
-    tally = Tally(name, campaign.GOAL, seed)
+    tally = Tally(name, campaign.GOAL, seed, minutes)
+    getattr(campaign, "prepare", lambda: None)()
     began = time.monotonic()
     stream = campaign.cases(np.random.default_rng(seed))
     patience = getattr(campaign, "PATIENCE", 30.0)

@@ -20,6 +20,8 @@ KILLS = 10
 ROWS, BATCH, PARTITIONS = 20_000, 100, 3
 #: Little is fetched ahead, so that a broker that goes is missed.
 SLOWLY = {"queued.max.messages.kbytes": 16, "fetch.message.max.bytes": 16_000, "fetch.queue.backoff.ms": 5}
+#: Seldom more than a moment after the broker is back, it is found.
+SOON = {"reconnect.backoff.max.ms": 500, "retry.backoff.max.ms": 500}
 
 
 class Case(NamedTuple):
@@ -64,7 +66,7 @@ def _read(broker: Any, places: set[int]) -> Outcome:
     wanted = ss.run(KafkaSource("clicks", **options), ss.Screen("f"), batch_size=BATCH)
     selector, seen, kills = ss.Screen("f"), [], 0
     returning: threading.Thread | None = None
-    for number, batch in enumerate(KafkaSource("clicks", options=SLOWLY, **options).rows(BATCH)):
+    for number, batch in enumerate(KafkaSource("clicks", options={**SLOWLY, **SOON}, **options).rows(BATCH)):
         selector.learn(batch)
         seen += batch.X[:, 0].tolist()
         if number in places:

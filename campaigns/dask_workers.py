@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import tempfile
@@ -22,7 +23,7 @@ PATIENCE = 1800.0
 #: Runs on a cluster, each with one kill, and its workers.
 RUNS, WORKERS = 20, 2
 #: Seconds that killed workers may take to be replaced, on a busy machine.
-REPLACED = 120
+REPLACED = 300
 FILES, ROWS, FEATURES = 12, 2_000, 5
 SCREENS = {
     "f": lambda: ss.Screen("f", k=2),
@@ -55,7 +56,16 @@ def attempt(case: Case) -> Outcome:
         by_threads = {
             s: _bits(ss.run(source, make(), engine="dask", **options)) for s, make in SCREENS.items()
         }
-        dask.config.set({"distributed.scheduler.allowed-failures": 50})
+        # a worker that replaces a killed one is forked from a process that has imported everything already
+        multiprocessing.set_forkserver_preload(
+            ["distributed.nanny", "streamsieve.engines", "streamsieve.rows"]
+        )
+        dask.config.set(
+            {
+                "distributed.scheduler.allowed-failures": 50,
+                "distributed.worker.multiprocessing-method": "forkserver",
+            }
+        )
         cluster = LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None)
         with cluster, Client(cluster) as client:
             for run in range(RUNS):

@@ -42,6 +42,7 @@ class Tally:
     campaign: str
     goal: str
     seed: int
+    minutes: float = 1.0
     counts: Counter[str] = field(default_factory=Counter)
     amount: int = 0
     progressed: int = 0

@@ -14,6 +14,8 @@ from streamsieve.testing.programs import Program, SummaryProgram, program_for, r
 from tests.summaries.test_contract import VARIANTS as SUMMARIES
 
 GOAL = "0 states that do not load, 0 differences from the twin"
+#: Of a program, in seconds: its first one may compile kernels.
+PATIENCE = 300.0
 STEPS = 40
 
 

@@ -37,6 +37,7 @@ def store(tally: Tally) -> None:
         "counts": {kind: tally.counts[kind] for kind in KINDS},
         "seconds": round(tally.seconds),
         "seed": tally.seed,
+        "minutes": tally.minutes,
         "on": f"{datetime.now(UTC):%Y-%m-%d}, {_versions()}",
     }
     path.write_text(json.dumps(known, indent=1) + "\n")
@@ -47,7 +48,8 @@ def store(tally: Tally) -> None:
 
 def _row(name: str, facts: dict[str, Any]) -> str:
     counts = " | ".join(f"{facts['counts'][kind]:,}" for kind in KINDS)
-    command = f"`python -m campaigns {name} --seed {facts['seed']}`"
+    minutes = f" --minutes {facts['minutes']:g}" if "minutes" in facts else ""
+    command = f"`python -m campaigns {name} --seed {facts['seed']}{minutes}`"
     return (
         f"| {name} | {facts['goal']} | {facts['tried']:,} | {facts['steps']:,} | {facts['progressed']:,} "
         f"| {counts} | {facts['seconds']:,} | {command} | {facts['on']} |"

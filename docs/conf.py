@@ -37,7 +37,9 @@ nitpick_ignore_regex = [
     ("py:(class|mod)", r"streamsieve\.\w+\.\w+.*"),  # parts that have no page of their own
 ]
 
+toc_object_entries = False  # a class has a heading of its own
 autodoc_typehints = "none"
+autodoc_mock_imports = ["pyspark"]  # half a gigabyte for one docstring
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
@@ -52,6 +54,7 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "write_computation_times": False,  # its page would load scripts from a network
     "within_subsection_order": "FileNameSortKey",
+    "thumbnail_size": (560, 392),
 }
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
@@ -65,7 +68,7 @@ html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
-    "logo": {"text": "StreamSieve", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
+    "logo": {"text": "StreamSieve", "image_light": "_static/logo.svg", "image_dark": "_static/logo_dark.svg"},
     "navbar_align": "left",
     "navbar_end": ["theme-switcher", "navbar-icon-links"],
     "header_links_before_dropdown": 7,

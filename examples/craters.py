@@ -39,6 +39,8 @@ Image = npt.NDArray[np.float64]
 #: Where the sun stands: in the west, and low.
 ELEVATION = np.deg2rad(28)
 REGIONS = ("west", "central", "east")
+#: Colors and lines of the courses, which differ in print.
+LOOKS = (("#555555", "-"), ("#d99a1c", "--"), ("#41822a", ":"), ("#8c2d04", "-"), ("#0b2545", "-."))
 
 
 # ------------------------------------------------------------------------------------ 1. terrain
@@ -399,8 +401,10 @@ def draw(study: Study, courses: list[Course], n_masks: int, path: Path) -> None:
     draw_picture(axes["picture"], study)
     for number, course in enumerate(courses):
         share = [moment.computed / n_masks for moment in course.moments]
+        color, line = LOOKS[number % len(LOOKS)]
         style: dict[str, Any] = {
-            "color": f"C{number}",
+            "color": color,
+            "linestyle": line,
             "label": course.name,
             "marker": "o" if number == 0 else None,
         }
@@ -408,29 +412,34 @@ def draw(study: Study, courses: list[Course], n_masks: int, path: Path) -> None:
         axes["kept"].plot(share, [max(m.kept, 0.8) for m in course.moments], drawstyle="steps-post", **style)
         for panel, value in (("accuracy", course.moments[-1].mean), ("kept", course.moments[-1].kept)):
             if share[-1] < 1:
-                axes[panel].plot(share[-1], value, "X", color=f"C{number}", markersize=11)
+                axes[panel].plot(share[-1], value, "X", color=color, markersize=11)
     axes["accuracy"].set(ylabel="accuracy, mean of the regions", title="Accuracy as features stream in")
     axes["kept"].set(yscale="log", ylabel="features used", xlabel="share of the 1,089 features computed")
     axes["accuracy"].legend(loc="lower right", fontsize="small")
     for panel in ("accuracy", "kept"):
         axes[panel].xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-        axes[panel].grid(alpha=0.3)
+        axes[panel].spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=80)
 
 
 def draw_picture(axes: Any, study: Study) -> None:
-    """Draw a corner of the training part, with squares around the candidates."""
-    from matplotlib.patches import Rectangle  # noqa: PLC0415 - likewise
-
+    """Draw a corner of the training part, with a small mark in the middle of each candidate."""
     height, width = study.picture.shape
     low, size = (height // 8, 3 * width // 4), min(height, width) // 4
     axes.imshow(study.picture, cmap="gray", vmin=0, vmax=float(np.quantile(study.picture, 0.995)))
-    for (row, column, side), crater in zip(study.squares, study.truth, strict=True):
-        corner = column - side / 2, row - side / 2
-        color = "limegreen" if crater else "orangered"
-        axes.add_patch(Rectangle(corner, side, side, fill=False, edgecolor=color, linewidth=0.9))
+    for what, which, look in (
+        ("other", ~study.truth, {"marker": "x", "color": "#f2a93b", "markersize": 5}),
+        (
+            "crater",
+            study.truth,
+            {"marker": "o", "color": "#35c9e8", "markersize": 8, "markerfacecolor": "none"},
+        ),
+    ):
+        rows, columns, _ = study.squares[which].T
+        axes.plot(columns, rows, linestyle="none", markeredgewidth=1.6, label=what, **look)
     axes.set(xlim=(low[1], low[1] + size), ylim=(low[0] + size, low[0]), xticks=[], yticks=[])
-    axes.set_title("Candidates: craters (green) and others (red)")
+    axes.set_title("Candidates")
+    axes.legend(loc="upper right", framealpha=0.9)
 
 
 def main() -> None:

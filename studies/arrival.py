@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve.evaluation.plots.style import GREY, bare, new_figure, style
+from streamsieve.evaluation.plots.style import GRAY, bare, new_figure, style
 from studies import _report
 from studies._columns import cells
 from studies._columns.classifiers import nearest
@@ -182,7 +182,7 @@ def _figure(found: dict[str, Any]) -> Any:
     shares = 100 * np.arange(1, LOOKS + 1) / LOOKS
     for i, (name, result) in enumerate(found.items()):
         axes = figure.add_subplot(2, 4, i + 1)
-        axes.axhline(result["all"], color=GREY, linewidth=1)
+        axes.axhline(result["all"], color=GRAY, linewidth=1, label="all columns")
         for j, method in enumerate(DRAWN):
             look = style(j, LOOKS) | {"markevery": 1, "markersize": 3}
             axes.plot(shares, result["accuracy"][method], **look, label=method)

@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import signal
+import sys
 from importlib.util import find_spec
 
 import pytest
@@ -44,11 +45,20 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     """Leave out what belongs to the full tier, and of large products of parameters all but some."""
+    if used := sorted(_used_kernels()):
+        raise pytest.UsageError(f"kernels ran while tests were collected, in every worker: {', '.join(used)}")
     if config.getoption("--full"):
         return
     left_out = {id(item) for item in items if _is_late(item)} | set(_thinned(items))
     config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
     items[:] = [item for item in items if id(item) not in left_out]
+
+
+def _used_kernels():
+    """Yield the compiled functions that have run so far."""
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("streamsieve._kernels."):
+            yield from (f"{name}.{own}" for own, it in vars(module).items() if getattr(it, "signatures", ()))
 
 
 def _is_late(item):

@@ -49,7 +49,7 @@ def test_for_prediction_at_most_twenty_columns_and_at_most_half_are_kept(columns
     """Where the number of columns is not known (0), twenty."""
     choice = choose(profile(columns=columns))
     assert choice.parameters == {"k": k, "alpha": 0.01}
-    assert f"up to {k} columns" in choice.reason
+    assert f"up to {k} column{'s' * (k != 1)}," in choice.reason
     assert choice.selector(k=7).k == 7
 
 

@@ -1,6 +1,9 @@
 """Types of columns: the guess equals its slow twin on random and nasty columns."""
 
+import copy
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -56,3 +59,36 @@ def test_an_array_with_text_is_refused_by_fit_and_transform_alike(text):
     for call in (sieve.transform, lambda X: ss.FastOSFS().fit(X, y)):
         with pytest.raises(TypeError, match="X is an array with text; give a dataframe"):
             call(text(X))
+
+
+@pytest.mark.parametrize(
+    "make", [ss.FastOSFS, ss.SAOLA, ss.FCBF, lambda: ss.Screen(k=2, task="classification")]
+)
+def test_a_ledger_knows_the_types_of_its_columns(make, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    town = np.where(rng.random(400) < 0.3, "a", np.where(y == 1, "b", "c"))
+    X = pd.DataFrame({"dose": y + rng.normal(size=400), "town": town})
+    sieve = make().fit(X, y)
+    sieve.save(tmp_path / "sieve")
+    for each in (sieve, ss.load(tmp_path / "sieve"), copy.deepcopy(sieve)):
+        assert each.ledger_.why("town").type == "nominal"
+        assert str(each.ledger_.why("town")).startswith("town (nominal): kept")
+        assert str(each.ledger_.why("dose")).startswith("dose: kept")
+        table = each.ledger_.columns()
+        assert dict(zip(table["feature"], table["type"], strict=True)) == {
+            "dose": "numeric",
+            "town": "nominal",
+        }
+        assert each.ledger_.to_arrow().column("type").to_pylist() == table["type"]
+        each.ledger_.to_csv(tmp_path / "ledger.csv")
+        assert pd.read_csv(tmp_path / "ledger.csv")["type"].tolist() == table["type"]
+
+
+def test_a_ledger_of_numbers_has_no_types(tmp_path):
+    rng = np.random.default_rng(0)
+    sieve = ss.FastOSFS().fit(rng.normal(size=(100, 3)), rng.integers(0, 2, 100))
+    assert "type" not in sieve.ledger_.columns()
+    sieve.ledger_.to_csv(tmp_path / "ledger.csv")
+    assert (tmp_path / "ledger.csv").read_text().splitlines()[0].endswith(",by")
+    assert str(sieve.ledger_.why("x1")).startswith("x1: rejected")

@@ -8,16 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streamsieve.decisions import (
-    LONGEST_NAME,
-    REASON_CODE,
-    Decisions,
-    Eviction,
-    FeatureNames,
-    Outcome,
-    PValues,
-)
+from streamsieve.decisions import REASON_CODE, Decisions, Eviction, Outcome
 from streamsieve.exceptions import ParameterError, SchemaError
+from streamsieve.feature_names import LONGEST_NAME, FeatureNames
+from streamsieve.lazy_p_values import PValues
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import Decision, Event, Reason
 
@@ -66,8 +60,8 @@ def test_text_that_only_looks_like_a_made_up_name_is_unknown(name):
     [
         (["b", "b"], "the feature name 'b' occurs twice; names must be unique: rename or drop one"),
         (["b", "a"], "the feature name 'a' occurs twice"),
-        (["b", 3], "a feature name is text, got 3: pass names as strings"),
-        (["b", None], "a feature name is text, got None"),
+        (["b", 3], "a feature name must be text, got 3: pass names as strings"),
+        (["b", None], "a feature name must be text, got None"),
         (["b", "n" * (LONGEST_NAME + 1)], "has 65,537 characters; at most 65,536 are allowed: shorten it"),
     ],
     ids=["twice in a block", "known before", "number", "None", "too long"],

@@ -1,12 +1,14 @@
 """One object, one thread: others are refused with an error, never with a crash."""
 
 import copy
+import dis
 import inspect
 import multiprocessing
 import os
 import pickle
 import sys
 import threading
+import time
 
 import joblib
 import numpy as np
@@ -15,9 +17,10 @@ from sklearn.base import clone
 
 import streamsieve as ss
 from streamsieve import _threads
-from streamsieve._one_thread import changes, reads
+from streamsieve._one_thread import SLOTS, changes, reads
 from streamsieve.exceptions import ConcurrentUseError, StreamSieveError
 from streamsieve.summaries import Moments
+from tests.helpers.tier import cases
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 20))
@@ -50,18 +53,15 @@ class Thing:
     def read_then_change(self):
         return self.change()
 
-    @changes
-    def nested_while_another_is_refused(self):
-        self._users.append(1)
-        try:
-            return self.nested(), self.read()
-        finally:
-            self._users.remove(1)
-
     def _stay(self, wait):
         if wait:
             self.inside.set()
             assert self.go_on.wait(10)
+
+
+def free(thing):
+    """Whether no thread is inside."""
+    return thing._user is None and thing._readers == []
 
 
 class Busy:
@@ -97,23 +97,91 @@ def test_reading_excludes_changes_but_not_readers():
             with pytest.raises(ConcurrentUseError):
                 method()
     assert thing.read_then_change() == (1, {})
-    assert thing._users == []
+    assert free(thing)
 
 
 def test_calls_of_one_thread_nest_and_errors_free_the_object():
     thing = Thing()
     assert thing.nested() == ((1, {}), "read")
-    assert thing.nested_while_another_is_refused() == (((1, {}), "read"), "read")
     with pytest.raises(TypeError):
         thing.change(1, 2)
     assert thing.change(value=3, other=4) == (3, {"other": 4})
-    assert thing._users == []
+    assert free(thing)
+
+
+@pytest.mark.parametrize("door", [changes, reads])
+def test_no_thread_comes_between_looking_and_noting(door):
+    """Threads take turns at calls, jumps back and the beginning of functions: none between these two."""
+    steps = [*dis.get_instructions(door(Thing._stay))]
+    looks = next(i for i, step in enumerate(steps) if step.argval == "_user")
+    notes = next(
+        i for i, step in enumerate(steps[looks:], looks)
+        if (step.opname == "STORE_ATTR" if door is changes else "CALL" in step.opname)
+    )  # fmt: skip
+    between = [step.opname for step in steps[looks + 1 : notes]]
+    assert not [name for name in between if name == "CALL" or "BACKWARD" in name or name == "RESUME"]
+    assert len({step.positions.lineno for step in steps[looks : notes + 1]}) == 1  # nor does a line tracer
+
+
+@pytest.mark.parametrize("gil", [True, False])
+def test_no_two_threads_are_inside_a_change(gil, monkeypatch):
+    monkeypatch.setattr(sys, "_is_gil_enabled", lambda: gil, raising=False)
+
+    class Crowd:
+        inside = overlaps = 0
+
+        @changes
+        def change(self):
+            self.inside += 1
+            self.overlaps += self.inside != 1
+            self.nested()
+            time.sleep(0)  # others may try
+            self.read()
+            self.inside -= 1
+
+        @changes
+        def nested(self):
+            self.overlaps += self.inside != 1
+
+        @reads
+        def read(self):
+            return self.inside
+
+        @reads
+        def look(self):
+            self.overlaps += self.inside != 0
+
+    crowd, done, refused = Crowd(), [], []
+
+    def work(seed):
+        for pick in np.random.default_rng(seed).integers(2, size=cases(5000)).tolist():
+            try:
+                (crowd.change if pick else crowd.look)()
+                done.append(1)
+            except ConcurrentUseError:
+                refused.append(1)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert crowd.overlaps == 0
+    assert crowd.inside == 0
+    assert free(crowd)
+    assert done
+    assert refused
 
 
 def test_a_door_has_the_signature_and_the_words_of_the_method():
     assert str(inspect.signature(Thing.change)) == "(self, wait=False, *, value=1, **more)"
     assert "sample_weight" in inspect.signature(ss.Screen.fit).parameters
-    assert "Learn from some more rows" in ss.Screen.partial_fit.__doc__
+    assert "Learn a batch of rows" in ss.Screen.partial_fit.__doc__
 
 
 def test_the_error_is_one_of_ours_and_says_what_to_do():
@@ -129,15 +197,16 @@ def test_the_error_is_one_of_ours_and_says_what_to_do():
 class _held:  # noqa: N801 - used as a function
     """Context: another thread is inside an object."""
 
-    def __init__(self, one, sign=1):
-        self.one, self.user = one, sign * 1
+    def __init__(self, one, *, reading=False):
+        self.one, self.reading = one, reading
 
     def __enter__(self):
-        self.one._users = [self.user]
+        other = threading.main_thread().ident + 1
+        self.one._user, self.one._readers = (None, [other]) if self.reading else (other, [])
 
     def __exit__(self, *_):
-        self.one._users.remove(self.user)
-        assert self.one._users == []
+        self.one._user = None
+        self.one._readers.clear()
 
 
 @pytest.mark.parametrize(
@@ -211,7 +280,7 @@ def test_copies_and_loaded_objects_have_users_of_their_own():
     screen = ss.Screen(k=3).fit(X, Y)
     twins = [clone(screen).fit(X, Y), ss.Screen.from_bytes(screen.to_bytes())]
     twins += [copy.deepcopy(screen), pickle.loads(pickle.dumps(screen))]  # noqa: S301 - our own
-    assert "_users" not in vars(screen)
+    assert not {*SLOTS} & {*vars(screen)}
     with _held(screen):
         for twin in twins:
             assert twin.partial_fit(X, Y).n_samples_seen_ == 400
@@ -219,16 +288,16 @@ def test_copies_and_loaded_objects_have_users_of_their_own():
     moments.update(X, Y)
     with _held(moments):
         pass
-    assert not hasattr(copy.deepcopy(moments), "_users")
+    assert not hasattr(copy.deepcopy(moments), "_readers")
 
 
 def test_threads_may_read_what_was_computed():
     screen = ss.Screen(k=3).fit(X, Y)
     screen.transform(X)
-    with _held(screen, sign=-1):
+    with _held(screen, reading=True):
         assert screen.transform(X).shape == (200, 3)
     learner = ss.FSAClassifier(epochs=5, l2=0.1).partial_fit(X, Y)
-    with _held(learner, sign=-1):
+    with _held(learner, reading=True):
         assert len(learner.predict(X)) == 200
 
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError, SchemaError, SourceError, TargetError
+from streamsieve.exceptions import InputError, ParameterError, SchemaError, SourceError, TargetError
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.normal(size=(200, 6)), columns=list("abcdef"))
@@ -74,6 +74,27 @@ def test_mistakes_are_named(arguments, error, message):
             ss.select(FRAME, "sick", goal="best")
 
 
+def test_files_take_the_options_that_their_errors_advise(tmp_path):
+    path = tmp_path / "patients.csv"
+    data = FRAME.assign(city=np.where(np.arange(200) % 3, "Rome", "Oslo"), a=FRAME["a"].where(FRAME["a"] < 1))
+    data.to_csv(path, index=False, sep=";")
+    with pytest.raises(SourceError, match="categories='auto'"):
+        ss.select(path, "sick", categories="refuse")
+    with pytest.raises(InputError, match="'a' has missing values"):
+        ss.select(path, "sick")
+    sieve = ss.select(path, "sick", categories="auto", missing="impute", sep=";", k=2)
+    assert sieve.n_features_in_ == 7
+    assert sieve.k == 2
+    assert ss.select(path, "sick", "saola", skip_text=True, missing="omit").missing == "omit"
+
+
+@pytest.mark.parametrize("method", ["auto", "saola", ss.SAOLA()])
+def test_a_parameter_that_there_is_not_is_named(path, method):
+    for data, target in ((FRAME, "sick"), (path, "sick"), (X, Y)):
+        with pytest.raises(ParameterError, match=r"no parameter 'alpa'; did you mean 'alpha'\?; it has "):
+            ss.select(data, target, method, alpa=0.1)
+
+
 def test_run_opens_what_is_not_open(path):
     sieve = ss.run(path, ss.SAOLA(), target="sick")
     assert sieve.get_feature_names_out().tolist() == ["b"]
@@ -93,3 +114,39 @@ def test_sources_say_what_they_are(path):
 
 def test_everything_public_is_listed():
     assert {"select", "datasets", "evaluation", "criteria", "exceptions", "testing", "choosing"} <= {*dir(ss)}
+
+
+def test_files_are_read_as_on_the_command_line(tmp_path):
+    days = pd.date_range("2024-01-01", periods=200).astype(str)
+    names = [f"n{i}" for i in range(200)]
+    FRAME.assign(town=["Rome", "Oslo"] * 100, day=days, who=names).to_csv(tmp_path / "t.csv", index=False)
+    sieve = ss.select(tmp_path / "t.csv", target="sick")
+    assert sieve.ledger_.why("town=Rome").event == "rejected"
+    assert "left out: dates: day; text of more than 50 values: who" in repr(sieve)
+    with pytest.raises(SourceError, match="hold text"):
+        ss.select(tmp_path / "t.csv", target="sick", categories="refuse", exclude="day")
+
+
+@pytest.mark.parametrize("wrap", [lambda frame: frame, pl.from_pandas, pa.Table.from_pandas])
+def test_the_frame_with_its_target_is_transformed(wrap):
+    sieve = ss.select(wrap(FRAME), target="sick")
+    assert sieve.transform(wrap(FRAME)).shape == (200, len(sieve.selected_))
+    with pytest.raises(InputError, match="unseen at fit time"):
+        ss.TopK(k=2).fit(X, Y).transform(FRAME)
+
+
+def test_missing_values_name_the_parameters_that_help(tmp_path):
+    holes = FRAME.assign(a=FRAME["a"].where(np.arange(200) % 9 > 0))
+    holes.to_csv(tmp_path / "t.csv", index=False)
+    for data, way in ((holes, "omit"), (tmp_path / "t.csv", "omit"), (tmp_path / "t.csv", "impute")):
+        with pytest.raises(InputError, match=f"'a' has missing values.*missing='{way}'"):
+            ss.select(data, target="sick")
+        assert "b" in ss.select(data, target="sick", missing=way).get_feature_names_out()
+
+
+def test_lists_and_dicts_are_named():
+    nested = FRAME.assign(tags=[["x"]] * 200, user=[{"age": 3}] * 200)
+    with pytest.raises(InputError, match="columns 'tags', 'user' hold lists or dicts"):
+        ss.select(nested, target="sick")
+    with pytest.raises(InputError, match="column 'tags' holds lists or dicts"):
+        ss.select(pl.from_pandas(nested.drop(columns="user")), target="sick")

@@ -60,31 +60,33 @@ def use_summary(summary):
     type(summary).from_state(summary.state())
 
 
+HEAVY, WHOLE = rng.exponential(size=300), rng.integers(0, 3, 300).astype(float)
 SUMMARIES = {
-    "moments": learnt(Moments(), X),
-    "moments sparse": learnt(Moments(50.0), sp.csr_array(FEW)),
-    "quantiles": learnt(Quantiles(0.05), X),
-    "quantiles weighted": learnt(Quantiles(0.05), X, rng.exponential(size=300)),
-    "quantiles few values": learnt(Quantiles(0.05), FEW),
-    "quantiles sparse": learnt(Quantiles(0.05), sp.csr_array(FEW)),
-    "contingency": learnt(Contingency(), FEW),
-    "contingency sparse": learnt(Contingency(50.0), sp.csr_array(FEW)),
-    "contingency text": learnt(Contingency(cap=4), np.where(FEW == 1, "one", FEW.astype(object))),
-    "co-moments": learnt(CoMoments(), X),
-    "co-moments sparse": learnt(CoMoments(50.0), sp.csr_array(FEW)),
-    "products": learnt(CrossProducts(), X),
-    "products sparse": learnt(CrossProducts(50.0, target="numeric"), sp.csr_array(FEW)),
-    "window": learnt(Window(Contingency(), size=100), FEW, rng.integers(0, 3, 300).astype(float)),
-    "window sparse": learnt(Window(Moments(), size=100), sp.csr_array(FEW)),
-    "bins": learnt(TargetBins(Moments(), bins=2, warm_up=10), X),
-    "bins of few rows": learnt(Window(TargetBins(Quantiles(0.05), bins=2), size=100), X),
-    "recent rows": learnt(RecentRows(size=50), sp.csr_array(FEW)),
-    "sorted columns": learnt(SortedColumns(), X),
+    "moments": lambda: learnt(Moments(), X),
+    "moments sparse": lambda: learnt(Moments(50.0), sp.csr_array(FEW)),
+    "quantiles": lambda: learnt(Quantiles(0.05), X),
+    "quantiles weighted": lambda: learnt(Quantiles(0.05), X, HEAVY),
+    "quantiles few values": lambda: learnt(Quantiles(0.05), FEW),
+    "quantiles sparse": lambda: learnt(Quantiles(0.05), sp.csr_array(FEW)),
+    "contingency": lambda: learnt(Contingency(), FEW),
+    "contingency sparse": lambda: learnt(Contingency(50.0), sp.csr_array(FEW)),
+    "contingency text": lambda: learnt(Contingency(cap=4), np.where(FEW == 1, "one", FEW.astype(object))),
+    "co-moments": lambda: learnt(CoMoments(), X),
+    "co-moments sparse": lambda: learnt(CoMoments(50.0), sp.csr_array(FEW)),
+    "products": lambda: learnt(CrossProducts(), X),
+    "products sparse": lambda: learnt(CrossProducts(50.0, target="numeric"), sp.csr_array(FEW)),
+    "window": lambda: learnt(Window(Contingency(), size=100), FEW, WHOLE),
+    "window sparse": lambda: learnt(Window(Moments(), size=100), sp.csr_array(FEW)),
+    "bins": lambda: learnt(TargetBins(Moments(), bins=2, warm_up=10), X),
+    "bins of few rows": lambda: learnt(Window(TargetBins(Quantiles(0.05), bins=2), size=100), X),
+    "recent rows": lambda: learnt(RecentRows(size=50), sp.csr_array(FEW)),
+    "sorted columns": lambda: learnt(SortedColumns(), X),
 }
 
 
-@pytest.mark.parametrize("summary", SUMMARIES.values(), ids=SUMMARIES)
-def test_damaged_summaries(summary):
+@pytest.mark.parametrize("make", SUMMARIES.values(), ids=SUMMARIES)
+def test_damaged_summaries(make):
+    summary = make()
     refused, _, findings = fuzz(
         "summary", summary.state(), type(summary).from_state, use_summary, MUTANTS, np.random.default_rng(1)
     )

@@ -419,6 +419,13 @@ def test_files_that_are_no_files_are_refused_at_once(path):
                 look(strange)
 
 
+@pytest.mark.parametrize("strange", [b"x", None, 5, bytearray(b"x")])
+def test_what_is_no_path_is_refused(strange):
+    for load in (ss.load, ss.Screen.load):
+        with pytest.raises(StateError, match=f"a path is needed, got {type(strange).__name__}; from_bytes"):
+            load(strange)
+
+
 def test_a_file_that_changes_while_it_is_read_is_refused(path, monkeypatch):
     ss.Screen("f").fit(X, Y).save(path)
     opened = file._opened

@@ -70,7 +70,7 @@ def test_batches_and_announced_labels_follow_the_rule():
     with pytest.warns(TargetWarning):
         screen = ss.Screen(k=1).partial_fit(X[:150], VISITS[:150])
     assert screen.partial_fit(X[150:], VISITS[150:] % 2).task_ == "regression"  # decided by the first batch
-    with pytest.warns(TargetWarning), pytest.raises(TargetError, match="classes= announces labels"):
+    with pytest.warns(TargetWarning), pytest.raises(TargetError, match="classes= lists labels"):
         ss.Screen(k=1).partial_fit(X, VISITS, classes=np.unique(VISITS))
 
 

@@ -16,6 +16,8 @@ from streamsieve import _parameters as parameters
 from streamsieve import _validation as v
 from streamsieve import _values as values
 from streamsieve import exceptions
+from streamsieve._validation import check_length, task_of
+from streamsieve.base.row_dependence import group_codes
 from streamsieve.exceptions import (
     BadValueError,
     InputError,
@@ -267,6 +269,8 @@ def test_a_column_vector_is_taken_with_scikit_learns_warning():
         (np.array([[], {}, (), 1], dtype=object), "y must hold numbers or text; got other objects"),
         (Y * 1j, "Complex data not supported: y holds complex numbers"),
         ([1e200, 0.0, 1.0, 1.0], r"y holds values beyond 1e\+100, whose squares overflow: rescale it"),
+        ([2**70, 1, 2**70 + 1, 1], "y holds whole numbers of more than 64 bits: make the labels text"),
+        (sp.csr_array(X), "y must be one-dimensional"),
     ],
 )
 def test_unusable_labels_are_refused(y, message):
@@ -289,6 +293,53 @@ def test_unusable_labels_are_refused(y, message):
 def test_unusable_numeric_targets_are_refused(y, message):
     with pytest.raises(TargetError, match=message):
         rows(X, y, target="numeric")
+
+
+def test_neighboring_labels_of_64_bits_stay_two():
+    labels = [2**62 + 1, 2**62, 2**62 + 1, 2**62]
+    assert rows(X, np.array(labels, object)).y.tolist() == labels
+
+
+def test_half_precision_targets_are_taken_without_a_warning():
+    got = task_of(Y.astype(np.float16), "auto")[0]
+    assert got.dtype == np.float64
+    assert got.tolist() == Y.tolist()
+
+
+def test_a_target_without_a_length_is_left_to_what_comes_after():
+    for y in (sp.csr_array(X), [[1], [1, 2]]):
+        check_length(y, 4)
+
+
+def arrow(kind):
+    """Make an Arrow array of four rows that pyarrow takes, and does not look at."""
+    if kind == "dictionary":
+        indices = pa.array([0, 10**6, 0, 1], pa.int32())
+        return pa.DictionaryArray.from_arrays(indices, pa.array(["a", "b"]), safe=False)
+    offsets = [0, 2**30, 2, 2, 3] if kind == "offsets" else [0, 1, 2, 2, 3]
+    bytes_ = b"abc" if kind == "offsets" else b"\xff\xfe\xfd"
+    buffers = [None, pa.py_buffer(np.array(offsets, np.int32).tobytes()), pa.py_buffer(bytes_)]
+    return pa.Array.from_buffers(pa.string(), 4, buffers)
+
+
+@pytest.mark.parametrize("kind", ["dictionary", "offsets", "text"])
+@pytest.mark.parametrize(
+    "enter",
+    [
+        lambda a: v.clean(pa.table({"a": a}), "csr"),
+        lambda a: frames.with_codes(pa.table({"a": a})),
+        lambda a: frames.with_codes(pa.chunked_array([a])),
+        lambda a: rows(X, a),
+        lambda a: rows(X, pa.chunked_array([a])),
+        lambda a: rows(X, Y, a),
+        lambda a: v.clean(pd.DataFrame({"a": pd.Series(a, dtype=pd.ArrowDtype(a.type))}), "csr"),
+        lambda a: group_codes(a, 4),
+    ],
+    ids=["matrix", "codes", "codes of a column", "target", "target in chunks", "weight", "pandas", "groups"],
+)
+def test_arrow_data_that_points_outside_is_refused_before_it_is_read(kind, enter):
+    with pytest.raises(InputError, match="the Arrow data.* is not valid"):
+        enter(arrow(kind))
 
 
 def test_a_numeric_target_becomes_contiguous_float64():

@@ -2,7 +2,8 @@
 
 A figure is a number with a unit or with decimals.  It must stand, up to rounding, in a page of results that
 the same paragraph links to, or the paragraph must name the command that prints it.  A paragraph without links
-to results and without commands takes those of its section.
+to results and without commands takes those of its section.  Settings and limits of the code stand in
+backticks (`alpha = 0.05`, `64 KiB`) and are not figures.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 #: Pages that newcomers and reviewers quote.
 PAGES = ("README.md", "docs/index.md", "docs/choose.md", "docs/faq.md", "docs/findings.md")
+#: The pages below these folders are looked at, too.
+FOLDERS = ("docs/start", "docs/guides")
 #: Where results are written by commands.
 RESULTS = ("studies/", "benchmarks/", "docs/evidence/")
 UNITS = "%|x|points|times|AUC|ns|ms|s|min|seconds|minutes|kB|KiB|MB|GB|(?:million|billion) (?:values|rows)"
@@ -65,7 +68,7 @@ def _results(text: str, page: Path) -> list[Path]:
 
 def _figures(paragraph: str) -> list[str]:
     """Return the figures of a paragraph: numbers with a unit or decimals, outside code and links."""
-    prose = re.sub(r"`[^`]*`|\]\([^)]*\)|<[^>]*>|Python [\d.]+", " ", paragraph)
+    prose = re.sub(r"`[^`]*`|\]\([^)]*\)|<[^>]*>|Python [\d.]+|arXiv [\d.]+", " ", paragraph)
     found = FIGURE.finditer(prose)
     return [match[0] for match in found if match[3] or "." in match[1]]
 
@@ -84,9 +87,15 @@ def _is_held(figure: str, held: list[float]) -> bool:
     return any(abs(scale * each - value) <= half for each in held for scale in scales)
 
 
+def pages() -> list[str]:
+    """Return the pages that are looked at: what newcomers quote, and every written page of the folders."""
+    written = [f"{folder}/{path.name}" for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md"))]
+    return [*PAGES, *written]
+
+
 def main(names: list[str]) -> int:
     """Print what nothing accounts for; return 1 if there is any."""
-    wrong = [(name, found) for name in names or PAGES for found in unheld(ROOT / name)]
+    wrong = [(name, found) for name in names or pages() for found in unheld(ROOT / name)]
     for name, found in wrong:
         sys.stdout.write(f"{name}: {found.figure!r} in: {found.paragraph[:160]}\n")
     return 1 if wrong else 0

@@ -13,10 +13,12 @@ from streamsieve.evaluation.significance import critical_difference, friedman
 
 
 def figure(value: float) -> str:
-    """Return a score: three decimals, or three digits where it is small or large."""
+    """Return a score: three decimals, three digits where it is small, whole numbers where it is large."""
     if math.isnan(value):
         return "\N{EN DASH}"
-    return f"{value:.3f}" if value == 0 or 0.01 <= abs(value) < 100 else f"{value:,.3g}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3f}" if value == 0 or abs(value) >= 0.01 else f"{value:.3g}"
 
 
 class Cell(NamedTuple):

@@ -92,7 +92,7 @@ def _board(board: Board) -> dict[str, Any]:
             "kind": board.kinds[name],
             "mean": figure(board.mean(name)),
             "rank": f"{by_rank[name]:.1f}" if name in by_rank else markup.DASH,
-            "size": markup.number(board.mean(name, "size")),
+            "size": _size(board.mean(name, "size")),
             "seconds": markup.seconds(board.mean(name, "seconds")),
             "scores": [_cell(board, name, case) for case in board.cases],
         }
@@ -100,7 +100,7 @@ def _board(board: Board) -> dict[str, Any]:
     ]
     rows += [
         {
-            "name": name,
+            "name": name.removesuffix(", published"),
             "kind": "published",
             "mean": figure(_printed_mean(board, row)),
             "rank": markup.DASH,
@@ -108,7 +108,7 @@ def _board(board: Board) -> dict[str, Any]:
             "seconds": markup.DASH,
             "scores": [figure(row[case]) if case in row else markup.DASH for case in board.cases],
         }
-        for name, row in board.published.items()
+        for name, row in sorted(board.published.items(), key=lambda each: -_printed_mean(board, each[1]))
     ]
     test = (
         "" if ranks is None else
@@ -124,6 +124,10 @@ def _board(board: Board) -> dict[str, Any]:
 def _printed_mean(board: Board, row: Mapping[str, float]) -> float:
     known = [row[case] for case in board.cases if case in row]
     return sum(known) / len(known) if known else math.nan
+
+
+def _size(columns: float) -> str:
+    return markup.DASH if math.isnan(columns) else f"{columns:,.1f}"
 
 
 def _cell(board: Board, name: str, case: str) -> str:

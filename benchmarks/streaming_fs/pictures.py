@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import LogLocator
 
 from benchmarks.streaming_fs.boards import Board
 from streamsieve.evaluation import plots
@@ -42,7 +43,10 @@ def _critical(board: Board) -> Picture | None:
     if ranks is None or ranks.n_cases < 3:
         return None
     figure = plots.critical_difference(ranks.means, ranks.entries, ranks.difference)
-    caption = f"{board.title}: mean ranks over {ranks.n_cases} cases; bars join methods that do not differ."
+    caption = (
+        f"{board.title}: mean ranks over {ranks.n_cases} cases; "
+        "bars join methods that do not differ significantly."
+    )
     return Picture("ranks", caption, caption, figure)
 
 
@@ -64,14 +68,11 @@ def _by_width(board: Board) -> list[Picture]:
         axes.set(xscale="log", xlabel="columns", ylabel=board.measure, ylim=(-0.03, 1.03), title=shape)
         bare(axes, grid="y")
         add_legend(figure)
-        caption = (
-            f"{shape}: {board.measure} against the number of columns; published figures are dashed in name."
-        )
-        found.append(
-            Picture(
-                shape.lower(), caption.replace("; published figures are dashed in name", ""), caption, figure
-            )
-        )
+        widths = [p for p, _ in places]
+        axes.set_xticks(widths, [f"{p:,}" for p in widths])
+        axes.set_xticks([], minor=True)
+        caption = f"{shape}: {board.measure} against the number of columns."
+        found.append(Picture(shape.lower(), caption, caption, figure))
     return found
 
 
@@ -104,13 +105,40 @@ def _front(board: Board, what: str, label: str) -> Picture | None:
     axes = figure.add_subplot()
     for name, (x, y) in points.items():
         axes.plot(x, y, marker="o", linestyle="none", color=COLOURS[board.kinds[name]])
-        axes.annotate(plain(name), (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7.5)
     front = pareto([*points.values()])
     axes.step(*zip(*front, strict=True), where="post", color="#b0b0b0", linewidth=1.2, zorder=0)
     axes.set(xscale="log", xlabel=label, ylabel=board.measure)
+    axes.margins(x=0.12)
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.xaxis.set_major_formatter(_short)
+    axes.xaxis.set_minor_formatter("")
     bare(axes, grid="both")
+    _name_points(figure, axes, points)
     caption = f"{board.title}: {board.measure} against {label}. The line is the Pareto front; blue is ours."
     return Picture(what, caption, caption, figure)
+
+
+def _short(value: float, _: int) -> str:
+    return f"{value:,.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+def _name_points(figure: Any, axes: Any, points: dict[str, tuple[float, float]]) -> None:
+    """Write names beside points, from the top down; one that would cover another is moved below it."""
+    figure.canvas.draw()  # only then it is known where a point lies
+    place = {name: axes.transData.transform(point) for name, point in points.items()}
+    scale = figure.dpi / 72
+    taken: list[tuple[float, float, float]] = []  # left, right and bottom of names
+    for name in sorted(place, key=lambda name: -place[name][1]):
+        left, point = place[name] + 4 * scale
+        bottom, right = point - 4 * scale, left + 4.2 * scale * len(name)
+        for other_left, other_right, other in sorted(taken, key=lambda each: -each[2]):
+            if left < other_right and other_left < right and abs(bottom - other) < 8 * scale:
+                bottom = other - 8 * scale
+        taken.append((left, right, bottom))
+        down = bottom - place[name][1]
+        axes.annotate(
+            plain(name), points[name], xytext=(4, down / scale), textcoords="offset points", fontsize=7.5
+        )
 
 
 def pareto(points: list[tuple[float, float]]) -> list[tuple[float, float]]:

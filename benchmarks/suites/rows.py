@@ -13,7 +13,7 @@ import streamsieve as ss
 from benchmarks._cases import Race, Size, SkipCase, case
 from benchmarks._data import batches, dense, uniform_csr
 from benchmarks._measure import interleave
-from streamsieve._one_thread import changes
+from streamsieve._one_thread import SLOTS, changes, reads
 
 BATCH = 2_000
 CSR_BATCH = 4_000
@@ -234,25 +234,35 @@ def _select_k_best(k: int) -> Any:
 
 
 class _Plain:
-    """An object with a method that does nothing, and the same method behind the guard against threads."""
+    """An object with a method that does nothing, and the same method behind the guards against threads."""
 
-    __slots__ = ("_users",)
+    __slots__ = SLOTS
 
     def method(self, X: Any) -> Any:
         return X
 
-    guarded = changes(method)
+    changing, reading = changes(method), reads(method)
 
 
 @case("the guard against threads, a million calls", bar="ours <= 0.1 s")
-def thread_guard(size: Size) -> Race:
-    calls, rounds = size(20_000, 1_000), size(200, 20)
+def changing_guard(size: Size) -> Race:
     one = _Plain()
+    return _guard(size, one.changing, one.method)
+
+
+@case("the guard against threads, a million reads", bar="ours <= 0.1 s")
+def reading_guard(size: Size) -> Race:
+    one = _Plain()
+    return _guard(size, one.reading, one.method)
+
+
+def _guard(size: Size, guarded: Callable[[Any], Any], bare: Callable[[Any], Any]) -> Race:
+    calls, rounds = size(20_000, 1_000), size(200, 20)
     note = "what the guard adds to a call that does nothing, the peer; the best of many rounds in turn"
 
     def measured() -> tuple[float, float]:
-        guarded, plain = interleave(_calling(one.guarded, calls), _calling(one.method, calls), rounds=rounds)
-        return (guarded - plain) * 1e6 / calls, plain * 1e6 / calls
+        behind, plain = interleave(_calling(guarded, calls), _calling(bare, calls), rounds=rounds)
+        return (behind - plain) * 1e6 / calls, plain * 1e6 / calls
 
     return Race(lambda: None, None, "a million calls without it", note=note, measured=measured)
 

@@ -13,7 +13,8 @@ MODULES = {
     "column_types": "numeric, ordinal, nominal, binary",
     "sources": "where streams come from",
     "running": "a stream to its end, with checkpoints",
-    "engines": "one stream learned in parts by processes or Dask",
+    "engines": "one stream learned in parts by processes, Dask or Spark",
+    "adapters": "selectors as steps of river's and Spark's pipelines",
     "ledger": "why each feature was kept, rejected or evicted",
     "evaluation": "comparing selectors: protocols, tests, pictures, reports",
     "datasets": "data by name",
@@ -22,12 +23,16 @@ MODULES = {
     "dependence": "how strongly columns depend on each other",
     "independence": "tests of independence",
     "decisions": "what became of a block of columns",
+    "lazy_p_values": "p-values that are computed on access",
+    "feature_names": "the names of columns that arrive one after another",
     "state": "how states are declared, written and read",
     "protocols": "the vocabulary: batches, blocks, decisions, traits",
     "exceptions": "errors and warnings",
     "registry": "what there is, by name",
     "testing": "checks for parts of your own",
 }
+#: What is imported from a module below, because it needs a library of its own.
+BELOW = {"adapters": ["river.RiverSelector", "spark.SparkSelector"], "engines": ["spark.into"]}
 #: Of a class; scikit-learn documents the two that route metadata.
 MEMBERS = "\n   :members:\n   :exclude-members: set_fit_request, set_partial_fit_request"
 #: Families whose members have a card each.
@@ -36,7 +41,7 @@ CARDED = ("rows", "columns", "offline", "learners")
 
 def pages() -> dict[str, str]:
     """Return a page per public module, and the page that lists all names."""
-    listed = {name: names_of(name) for name in MODULES}
+    listed = {name: names_of(name) + BELOW.get(name, []) for name in MODULES}
     listed["running"] += _from_private_modules()
     modules = {f"reference/api/{name}.md": _page(name, names) for name, names in listed.items() if names}
     return {**modules, "reference/api/index.md": _index(listed)}
@@ -50,15 +55,14 @@ def _from_private_modules() -> list[str]:
 def names_of(module: str) -> list[str]:
     """Return the public names that a module defines or re-exports."""
     found = importlib.import_module(f"streamsieve.{module}")
-    names = getattr(found, "__all__", None)
-    if names is None:
-        own = {name: f"{getattr(value, '__module__', '')}." for name, value in vars(found).items()}
-        names = [
-            name
-            for name, home in own.items()
-            if not name.startswith("_") and home.startswith(f"{found.__name__}.")
-        ]
-    return [name for name in names if inspect.isclass(getattr(found, name)) or callable(getattr(found, name))]
+    homes = {name: f"{getattr(value, '__module__', '')}." for name, value in vars(found).items()}
+    own = [
+        name
+        for name, home in homes.items()
+        if not name.startswith("_") and home.startswith(f"{found.__name__}.")
+    ]
+    names = dict.fromkeys([*getattr(found, "__all__", []), *own])
+    return [name for name in names if callable(getattr(found, name))]
 
 
 def _page(module: str, names: list[str]) -> str:
@@ -66,10 +70,10 @@ def _page(module: str, names: list[str]) -> str:
     top = importlib.import_module("streamsieve")
     lines = [f"# streamsieve.{module}", "", (found.__doc__ or "").partition("\n")[0], ""]
     for name in names:
-        value = getattr(found, name, None) or getattr(top, name)
-        kind = "class" if inspect.isclass(value) else "function"
+        value = None if "." in name else getattr(found, name, None) or getattr(top, name)
+        kind = "class" if inspect.isclass(value) or name.endswith("Selector") else "function"
         members = MEMBERS if kind == "class" else ""
-        if module == "criteria" and name != "Criterion":  # each has a card
+        if module == "criteria" and name in found.__all__:  # each has a card
             members = "\n   :no-index:\n   :no-members:"
         lines += [
             f"## {name}",

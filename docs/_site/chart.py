@@ -88,8 +88,10 @@ def svg() -> str:
 def _box(row: Row, y: float, named: dict[str, str], *, first: bool) -> list[str]:
     kind = "box start" if first else "box"
     links = [f'<a href="methods/{name}.html"><tspan>{named[name]}</tspan></a>' for name in row.methods]
+    here = [f'<text class="here" x="{WIDTH - 12}" y="{y + 43}">start here</text>'] if first else []
     return [
         f'<rect class="{kind}" x="0" y="{y}" width="{WIDTH}" height="{LINE - 10}" rx="6"/>',
+        *here,
         f'<text class="want" x="12" y="{y + 21}">{escape(row.wanted)}</text>',
         f'<text class="take" x="12" y="{y + 43}">{", ".join(links)}</text>',
     ]

@@ -1,4 +1,4 @@
-"""Formula and limits of a method, which its docstring marks in bold; a card shows them first, and once."""
+"""First line, formula and limits of a method, from its docstring; a card shows them first, and once."""
 
 import inspect
 import re
@@ -51,6 +51,7 @@ def _without_marked(app: Sphinx, what: str, _name: str, _cls: Any, _options: Any
     if what != "class" or not app.env.docname.startswith("methods/"):
         return
     paragraphs = _paragraphs(lines)
+    del paragraphs[0]  # the card begins with it
     for mark in (FORMULA, LIMITS):
         for place in reversed(_places(paragraphs, mark)):
             heading = paragraphs[place].removesuffix(_body(paragraphs[place])).strip()

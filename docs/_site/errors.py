@@ -51,6 +51,7 @@ WAYS_OUT = {
     "SourceError": "check path, format and target: [files and formats](/guides/files_and_formats.md)",
     "ConcurrentUseError": "give each thread an object of its own, and merge: [merging](/guides/merging.md)",
     "ProtocolError": "see `error.failures`; `error.report` has the rest: [comparing](/guides/comparing.md)",
+    "DateWarning": "set `month_first=True` if so: [files and formats](/guides/files_and_formats.md)",
     "DependentRowsWarning": "pass `serial` or `groups`: [dependent rows](/guides/dependent_rows.md)",
     "TargetWarning": "set `task=`: [targets and tasks](/guides/targets_and_tasks.md)",
     "ManyLevelsWarning": "pool levels, or leave the column out: [types of columns](/column_types.md)",

@@ -10,6 +10,13 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 #: Tables of one study that a card repeats; the link leads to all of them.
 MOST_TABLES = 2
+#: Criteria whose p-values the calibration study counts.
+CALIBRATED = ("t", "f", "correlation", "chi2", "mutual_info")
+SLOPES = "the table above has its time and how it grows (`python -m benchmarks.slopes`)"
+NOT_STUDIED = (
+    "No study has rows of this method. [Compare it](/guides/comparing.md) on your own data with all "
+    "features and with the plain top k."
+)
 
 
 @cache
@@ -30,7 +37,7 @@ def cost(name: str) -> list[tuple[str, str]]:
         ("time of a fit", f"{duration(figures['seconds'])} {where}; {_powers(figures['slopes']['time'])}"),
         (
             "size of the state",
-            f"{_bytes(figures['state_bytes'])} there; {_powers(figures['slopes']['state'])}",
+            f"{_bytes(figures['state_bytes'])} at that size; {_powers(figures['slopes']['state'])}",
         ),
     ]
 
@@ -38,7 +45,7 @@ def cost(name: str) -> list[tuple[str, str]]:
 def _powers(slopes: dict[str, float]) -> str:
     """Return a power law; an exponent near 0 is left out."""
     grown = [f"{axis}{{sup}}`{slope:.1f}`" for axis, slope in slopes.items() if abs(slope) >= 0.1]
-    return f"grows as {' x '.join(grown)}" if grown else "does not grow"
+    return f"grows as {' &times; '.join(grown)}" if grown else "does not grow"
 
 
 def _bytes(count: float) -> str:
@@ -65,14 +72,12 @@ def _results() -> list[dict[str, Any]]:
 
 
 def benchmarks(cls: type[Any]) -> str:
-    """Return the benchmark cases that name the class."""
-    rows = [
-        row
-        for row in _results()
-        if re.search(rf"\b{cls.__name__}\b", row["case"]) and row["suite"] != "scaling"
-    ]
+    """Return the benchmark cases that name the class, or the criterion."""
+    criterion = hasattr(cls, "needs")
+    name = rf"(Screen( |\(['\"]|\(criterion=['\"])|^){cls.name}\b" if criterion else rf"\b{cls.__name__}\b"
+    rows = [row for row in _results() if re.search(name, row["case"]) and row["suite"] != "scaling"]
     if not rows:
-        return ""
+        return f"## Measured\n\nNo benchmark times it against another library; {SLOPES}."
     lines = ["## Measured", "", "| case | time | peer | peer's time |", "|---|---|---|---|"]
     for row in rows:
         peer, theirs = row["peer"] or "", duration(row["peer_seconds"])
@@ -126,7 +131,9 @@ def studies(cls: type[Any]) -> str:
         if own or anywhere.search(text):
             parts.append(f"- [{title}](/evidence/studies/{name.lower()})")
             parts += [f"\n{_folded(title, own)}\n"] if own else []
-    return "\n".join(["## Studied", "", *parts]) if parts else ""
+    if getattr(cls, "name", None) in CALIBRATED:
+        parts.append("- [Are its p-values calibrated?](/evidence/calibration.md#row-screens)")
+    return "\n".join(["## Studied", "", *(parts or [NOT_STUDIED])])
 
 
 def first_cell(cls: type[Any]) -> re.Pattern[str]:

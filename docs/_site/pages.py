@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: Pages that live beside what writes them, and where the site shows them.
 OUTSIDE = {
     "benchmarks/RESULTS.md": "evidence/benchmarks.md",
+    "benchmarks/streaming_fs/README.md": "evidence/streaming_fs.md",
     "CONTRIBUTING.md": "contributing/contributing.md",
     "SECURITY.md": "evidence/security.md",
     **{
@@ -23,7 +24,7 @@ OUTSIDE = {
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages before Sphinx looks for them, and mend links between pages as they are read."""
-    app.connect("builder-inited", write)
+    app.connect("builder-inited", write, priority=1)  # before the gallery, which takes minutes
     app.connect("source-read", mend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 

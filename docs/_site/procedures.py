@@ -1,6 +1,8 @@
 """Cards of the online FDR procedures (``fdr=``): level, guarantee, and what simulations show."""
 
+import contextlib
 import inspect
+import io
 import json
 import re
 from pathlib import Path
@@ -13,6 +15,26 @@ ROOT = Path(__file__).resolve().parents[2]
 STEEP, SLOW = r"\gamma_t \propto t^{-1.6}", r"\gamma_t \propto t^{-1.1}"
 #: The sum of what the stream and all discoveries so far pay at clock c.
 PAID = r"S_c = w_0 \gamma_{c + 1} + (1 - w_0) \gamma_{c - c_1 + 1} + \sum_{j \ge 2} \gamma_{c - c_j + 1}"
+
+EXAMPLE = """\
+import numpy as np, streamsieve as ss
+
+rng = np.random.default_rng(0)
+y = rng.integers(0, 2, 300)
+X = rng.normal(size=(300, 1_000))
+X[:, ::100] += 0.5 * y[:, None]  # columns 0, 100, 200, ... are informative
+print(ss.OnlineFDR(alpha=0.05, fdr="{name}").fit(X, y).selected_)
+print(ss.SAOLA(alpha=0.05, fdr="{name}").fit(X, y).selected_)  # before a redundancy rule
+"""
+DISCRETE = (
+    "Where we deviate: a discrete p-value, as of a contingency table, is never discarded, because it need "
+    "not be uniformly conservative."
+)
+SLOWER = (
+    "Where we deviate: papers and the R package onlineFDR use weights that fall faster; these leave more "
+    "for late columns."
+)
+SAME = "Weights and constants are those that the paper and the R package onlineFDR recommend."
 
 
 class About(NamedTuple):
@@ -124,10 +146,7 @@ def _card(name: str) -> str:
 
 <p class="card-lead">{purpose}</p>
 
-```python
-ss.OnlineFDR(alpha=0.05, fdr="{name}")
-ss.SAOLA(alpha=0.05, fdr="{name}")  # before a redundancy rule
-```
+{_example(name)}
 
 ## Formula
 
@@ -150,7 +169,8 @@ procedure helps. [False discoveries](/guides/false_discovery_control.md) has the
 
 One comparison per column, in order of arrival; a level depends on the columns before it, never on how they
 were cut into blocks. Memory is 16 bytes per discovery, beside a table of weights. A state saves and resumes;
-two states do not merge, because levels depend on the order.
+two states do not merge, because levels depend on the order. The p-values cost more than the levels:
+[OnlineFDR](online_fdr.md) has the measured time of both, and the parameters (`alpha`, `fdr`, `lag`).
 
 ## Simulated
 
@@ -161,7 +181,17 @@ two states do not merge, because levels depend on the order.
 ## Paper
 
 {paper}.
+
+{DISCRETE if rule.discrete else SLOWER if weights == SLOW else SAME}
 """
+
+
+def _example(name: str) -> str:
+    """Return a program and what it prints, so that the card never shows what the code does not do."""
+    code = EXAMPLE.format(name=name)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(code, {})  # noqa: S102 - our own program
+    return f"```python\n{code}```\n```text\n{printed.getvalue()}```"
 
 
 def _guarantee(name: str) -> str:

@@ -26,6 +26,8 @@ WIDTH, GAP = 150, 12
 LEAST = 760
 #: Height of the parts of a step: heading, line of text, feature in a list.
 HEAD, LINE, FEATURE = 26, 17, 26
+#: Letters that fit into the width of a step.
+LETTERS = 22
 
 
 def figure(name: str) -> str:
@@ -69,7 +71,7 @@ def _data() -> tuple[dict[str, np.ndarray], np.ndarray]:
 def _columns(selector: Any, columns: dict[str, np.ndarray], y: np.ndarray) -> tuple[list[Any], list[str]]:
     """Return a drawn step per column that is offered, and the same in words."""
     selector.begin(y)
-    drawn, words, seen = [], [], 0
+    told, words, seen = [], [], 0
     for number, (name, column) in enumerate(columns.items()):
         selector.offer(column, names=[name])
         lines = list(selector.ledger_)[seen:]
@@ -78,8 +80,11 @@ def _columns(selector: Any, columns: dict[str, np.ndarray], y: np.ndarray) -> tu
         reason = [_reason(line, name) for line in sorted(lines, key=lambda line: line.feature != name)]
         kept = selector.get_feature_names_out().tolist()
         words.append(f"{number + 1}. {name} arrives: {'; '.join(reason)}. Kept: {', '.join(kept)}.")
-        drawn.append(_column_step(number, name, own.event, reason, kept))
-    return drawn, words
+        lines_of_text = [(text, own.event if r == 0 else "evicted")
+                         for r, each in enumerate(reason) for text in wrap(each, LETTERS)]  # fmt: skip
+        told.append((name, lines_of_text, kept))
+    top = HEAD + LINE * max(len(text) for _, text, _ in told) + 4
+    return [_column_step(number, top, *step) for number, step in enumerate(told)], words
 
 
 def _reason(line: Any, newcomer: str) -> str:
@@ -88,17 +93,14 @@ def _reason(line: Any, newcomer: str) -> str:
     return f"{who}{line.event}" + ("" if line.event == "kept" else f", {line.reason}{given}")
 
 
-def _column_step(number: int, name: str, event: str, reasons: list[str], kept: list[str]) -> tuple[Any, int]:
-    x, y = number * (WIDTH + GAP), 0
-    parts = [_text(x, y + 16, f"{number + 1}. {name}", "step-head")]
-    y += HEAD
-    for reason in reasons:
-        for text in wrap(reason, 22):
-            parts.append(_text(x, y + 12, text, f"step-{event if reason is reasons[0] else 'evicted'}"))
-            y += LINE
-    y = max(y, HEAD + 5 * LINE)
-    parts += list(_listed(x, y, kept, name))
-    return parts, y + FEATURE * max(1, len(kept))
+def _column_step(
+    number: int, top: int, name: str, lines: list[tuple[str, str]], kept: list[str]
+) -> tuple[Any, int]:
+    """Return what became of a column, and below the longest text of all steps the columns that are kept."""
+    x = number * (WIDTH + GAP)
+    parts = [_text(x, 16, f"{number + 1}. {name}", "step-head")]
+    parts += [_text(x, HEAD + 12 + i * LINE, text, f"step-{event}") for i, (text, event) in enumerate(lines)]
+    return [*parts, *_listed(x, top, kept, name)], top + FEATURE * max(1, len(kept))
 
 
 def _listed(x: int, y: int, kept: list[str], newcomer: str) -> Iterator[str]:

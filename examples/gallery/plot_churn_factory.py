@@ -51,7 +51,9 @@ print(sieve.ledger_.why("week 1, feature 0"))
 fig, ax = plt.subplots()
 bottom = np.zeros(len(weeks))
 for week in weeks:
-    heights = np.array([Counter(name.split(",")[0] for name in names)[f"week {week}"] for names in kept])
+    heights = np.array(
+        [Counter(name.split(",")[0] for name in names)[f"week {week}"] for names in kept]
+    )
     ax.bar(
         list(weeks),
         heights,

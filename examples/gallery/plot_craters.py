@@ -55,7 +55,8 @@ def accuracy(kept):
 enough = ss.Stop(target=0.93, accuracy=accuracy)
 sieve = ss.run(ss.features(candidates, crater), ss.FastOSFS(stop=enough))
 total = len(squares) * (len(squares) - 1) // 2
-print(sieve.n_features_in_, "of", total, "features computed;", len(sieve.selected_), "kept;", sieve.stopped_)
+print(f"{sieve.n_features_in_} of {total} features computed")
+print(f"{len(sieve.selected_)} kept; {sieve.stopped_}")
 
 # %%
 # The kept features, as squares on the mean crater: minus (orange) and plus (blue).
@@ -72,6 +73,8 @@ for name in sieve.get_feature_names_out():
     for square, color in zip(name.split(" - "), ("#2a9fd6", "#e07b39"), strict=True):
         r, c, size = map(int, square.strip("()").split(","))
         axes[2].add_patch(
-            plt.Rectangle((c - 0.5, r - 0.5), size, size, fill=False, edgecolor=color, linewidth=1.5)
+            plt.Rectangle(
+                (c - 0.5, r - 0.5), size, size, fill=False, edgecolor=color, linewidth=1.5
+            )
         )
 plt.show()

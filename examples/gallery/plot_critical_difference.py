@@ -32,7 +32,9 @@ selectors = {
 }
 scores = np.empty((12, len(selectors)))
 for data_set in range(len(scores)):
-    X, y = make_classification(200, 60, n_informative=6, n_redundant=10, class_sep=0.8, random_state=data_set)
+    X, y = make_classification(
+        200, 60, n_informative=6, n_redundant=10, class_sep=0.8, random_state=data_set
+    )
     for j, selector in enumerate(selectors.values()):
         steps = [StandardScaler(), selector, KNeighborsClassifier()]
         model = make_pipeline(*(step for step in steps if step is not None))
@@ -44,12 +46,16 @@ for name, score in zip(selectors, scores.mean(axis=0), strict=True):
     print(f"{name}: mean accuracy {score:.3f}")
 ranks = nemenyi(scores, list(selectors))
 figure = plots.critical_difference(
-    ranks.mean_ranks, ranks.methods, ranks.critical_difference, title="5-NN on twelve generated sets"
+    ranks.mean_ranks,
+    ranks.methods,
+    ranks.critical_difference,
+    title="5-NN on twelve generated sets",
 )
 picture = io.BytesIO()
 figure.savefig(picture, format="png", dpi=200)
 image = plt.imread(io.BytesIO(picture.getvalue()))
 fig, ax = plt.subplots(figsize=(8, 8 * image.shape[0] / image.shape[1]))
+fig.subplots_adjust(left=0, right=1, bottom=0, top=1)
 ax.imshow(image)
 ax.axis("off")
 plt.show()

@@ -34,19 +34,24 @@ source = ss.open(str(folder / "*.parquet"), target="bought")
 # The same call with one process and with a cluster of two workers.
 alone = ss.run(source, ss.Screen("f", k=6))
 with (
-    LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+    LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as cluster,
     Client(cluster) as client,
 ):
     together = ss.run(source, ss.Screen("f", k=6), engine=client)
 print(together.n_samples_seen_, "rows;", ", ".join(together.get_feature_names_out()))
 print(
-    "largest relative difference of a score:", f"{np.max(np.abs(together.scores_ / alone.scores_ - 1)):.1e}"
+    "largest relative difference of a score:",
+    f"{np.max(np.abs(together.scores_ / alone.scores_ - 1)):.1e}",
 )
 
 # %%
 fig, ax = plt.subplots()
 ax.scatter(alone.scores_, together.scores_, s=18)
-ax.scatter(alone.scores_[alone.selected_], together.scores_[alone.selected_], s=40, label="selected")
+ax.scatter(
+    alone.scores_[alone.selected_], together.scores_[alone.selected_], s=40, label="selected"
+)
 ax.set(
     xscale="log",
     yscale="log",

@@ -15,7 +15,10 @@ import streamsieve as ss
 
 plt.style.use("style.mplstyle")
 rng = np.random.default_rng(0)
-screens = {name: ss.Screen(name, alpha=0.01, correction="none") for name in ("t", "f", "chi2", "mutual_info")}
+screens = {
+    name: ss.Screen(name, alpha=0.01, correction="none")
+    for name in ("t", "f", "chi2", "mutual_info")
+}
 for _ in range(4):
     fraud = np.zeros(5_000, int)
     fraud[rng.choice(5_000, 5, replace=False)] = 1
@@ -27,7 +30,11 @@ for _ in range(4):
 levels = np.geomspace(0.001, 0.2, 30)
 fig, ax = plt.subplots()
 for name, screen in screens.items():
-    ax.plot(levels, [(screen.pvalues_ <= level).mean() for level in levels], label=f'Screen("{name}")')
+    ax.plot(
+        levels,
+        [(screen.pvalues_ <= level).mean() for level in levels],
+        label=f'Screen("{name}")',
+    )
 ax.plot(levels, levels, color="black", linestyle=":", label="as it should be, at most")
 ax.set(
     xscale="log",

@@ -16,7 +16,9 @@ import streamsieve as ss
 plt.style.use("style.mplstyle")
 rng = np.random.default_rng(4)
 p, target = 60, 30
-parents = {j: rng.choice(j, min(j, 3), replace=False) if j else np.array([], int) for j in range(p)}
+parents = {
+    j: rng.choice(j, min(j, 3), replace=False) if j else np.array([], int) for j in range(p)
+}
 weights = {j: rng.uniform(0.15, 0.6, len(parents[j])) for j in range(p)}
 true = set(parents[target].tolist()) | {j for j in range(p) if target in parents[j]}
 
@@ -44,7 +46,9 @@ for n in sizes:
 fig, ax = plt.subplots()
 ax.plot(sizes, recall, marker="o", label="Fast-OSFS: neighbors found")
 ax.plot(sizes, precision, marker="s", label="Fast-OSFS: kept ones that are neighbors")
-ax.plot(sizes, marginal, marker="^", label="tests of single columns: kept ones that are neighbors")
+ax.plot(
+    sizes, marginal, marker="^", label="tests of single columns: kept ones that are neighbors"
+)
 ax.set(
     xscale="log",
     xlabel="rows",

@@ -24,7 +24,9 @@ topic_words = rng.choice(WIDTH, 200, replace=False)
 def documents(n):
     """Return n rows of word counts and their topics."""
     y = rng.integers(0, 2, n)
-    words = (WIDTH * rng.random((n, WORDS)) ** 3).astype(np.int64)  # a few words are common, most are rare
+    words = (WIDTH * rng.random((n, WORDS)) ** 3).astype(
+        np.int64
+    )  # a few words are common, most are rare
     special = rng.random((n, WORDS)) < np.where(y == 1, 0.03, 0.01)[:, None]
     words[special] = rng.choice(topic_words, special.sum())
     rows = np.repeat(np.arange(n), WORDS)

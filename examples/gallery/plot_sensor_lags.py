@@ -18,14 +18,20 @@ plt.style.use("style.mplstyle")
 rng = np.random.default_rng(2)
 n, sensors, lags = 1_500, 12, 10
 readings = lfilter([1], [1, -0.7], rng.normal(size=(n + lags, sensors)), axis=0)
-y = readings[lags - 3 : n + lags - 3, 2] - readings[lags - 7 : n + lags - 7, 8] + rng.normal(size=n)
+y = (
+    readings[lags - 3 : n + lags - 3, 2]
+    - readings[lags - 7 : n + lags - 7, 8]
+    + rng.normal(size=n)
+)
 
 blocks = [
-    np.column_stack([readings[lags - k : n + lags - k, s] for k in range(lags)]) for s in range(sensors)
+    np.column_stack([readings[lags - k : n + lags - k, s] for k in range(lags)])
+    for s in range(sensors)
 ]
 
 # %%
-# Groups, by pairwise redundancy; and single columns with the effective number of rows.
+# Groups, by pairwise redundancy at a strict level, since ``GroupSAOLA`` has no test for time series; and single columns with the effective
+# number of rows.
 groups = ss.GroupSAOLA(alpha=0.001, task="regression", group_size=lags).begin(y, serial=False)
 columns = ss.SAOLA(alpha=0.001, task="regression").begin(y, serial=True)
 for s, block in enumerate(blocks):
@@ -43,7 +49,9 @@ for ax, (title, sieve) in zip(
     kept = np.zeros(sensors * lags)
     kept[sieve.selected_] = 1
     ax.imshow(kept.reshape(sensors, lags), cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
-    ax.plot([3, 7], [2, 8], "o", markerfacecolor="none", markeredgecolor="#e07b39", markersize=12)
+    ax.plot(
+        [3, 7], [2, 8], "o", markerfacecolor="none", markeredgecolor="#e07b39", markersize=12
+    )
     ax.set(title=title, xlabel="lag")
     ax.grid(visible=False)
 axes[0].set(ylabel="sensor")

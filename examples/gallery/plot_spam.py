@@ -36,14 +36,20 @@ def generated(n=6_000, words=3_000, seed=0):
 try:
     mail = datasets.load("spam_assassin_stream")
     X, y, name = mail.X, mail.y, "SpamAssassin"
-except Exception:  # noqa: BLE001 - no folder of data sets, or not this one
+except ss.exceptions.SourceError:  # no folder of data sets, or not this one
     (X, y), name = generated(), "generated mail"
 print(name, X.shape)
 
 # %%
 # The model keeps all columns; words outside the selection are 0 (``output="zero"``).
-lives = {"all mail alike": None, "half-life of 3,000 mails": 3_000, "half-life of 300 mails": 300}
-screens = {label: ss.Screen("f", k=200, half_life=life, output="zero") for label, life in lives.items()}
+lives = {
+    "all mail alike": None,
+    "half-life of 3,000 mails": 3_000,
+    "half-life of 300 mails": 300,
+}
+screens = {
+    label: ss.Screen("f", k=200, half_life=life, output="zero") for label, life in lives.items()
+}
 hits, changed = {}, {}
 for label, screen in screens.items():
     model, right, words = SGDClassifier(loss="log_loss", random_state=0), [], []
@@ -57,7 +63,8 @@ for label, screen in screens.items():
     hits[label] = right
     changed[label] = [len(now - before) for before, now in pairwise(words)]
     print(
-        f"{label}: accuracy {np.mean(right):.3f}, {np.mean(changed[label]):.0f} of 200 words replaced per batch"
+        f"{label}: accuracy {np.mean(right):.3f},",
+        f"{np.mean(changed[label]):.0f} of 200 words replaced per batch",
     )
 
 # %%
@@ -66,7 +73,9 @@ for label in screens:
     place = 300 * np.arange(1, len(hits[label]) + 1)
     above.plot(place, hits[label], label=label)
     below.plot(place, changed[label], label=label)
-above.set(ylabel="accuracy, tested first", title=f"{name}: {X.shape[0]:,} mails, {X.shape[1]:,} words")
+above.set(
+    ylabel="accuracy, tested first", title=f"{name}: {X.shape[0]:,} mails, {X.shape[1]:,} words"
+)
 below.set(xlabel="mails", ylabel="selected words replaced")
 above.legend()
 plt.show()

@@ -1,9 +1,12 @@
-"""StreamSieve: feature selection while the data is still arriving.
+"""StreamSieve: feature selection from streams of rows or columns.
 
-Two axes, each a composition of a few nouns, each noun a folder::
+A selector is composed of a few kinds of parts, and each kind has a folder::
 
-    rows      source -> summary -> criterion -> selector
-    columns   source -> test of relevance -> level -> redundancy rule -> ledger
+    rows      source --> summary --> criterion --> selector --> ledger
+              sources/   summaries/  criteria/     rows/        ledger.py
+
+    columns   source --> dependence or test ---------> level --------> redundancy rule ----> ledger
+              sources/   dependence/, independence/    independence/   columns/redundancy/   ledger.py
 
 >>> import streamsieve as ss
 
@@ -13,7 +16,7 @@ Rows that stream in go to a row selector::
     for batch in ss.open("clicks/*.parquet", target="bought").rows(4096):
         screen.partial_fit(batch.X, batch.y)
 
-or, so that a crash costs nothing, ``ss.run(source, screen, checkpoint="clicks.sieve", resume=True)``.
+or, with checkpoints that survive a crash, ``ss.run(source, screen, checkpoint="clicks.sieve", resume=True)``.
 
 Columns that stream in go to a column selector::
 
@@ -21,11 +24,11 @@ Columns that stream in go to a column selector::
     for block in ss.open("candidates.parquet", target="label").columns(1024):
         sieve.offer(block)
 
-in short ``ss.run(source, ss.SAOLA(alpha=0.01))``.  They may be computed on demand, until there are enough::
+in short ``ss.run(source, ss.SAOLA(alpha=0.01))``.  Columns may be computed on demand, until enough are kept::
 
     ss.run(ss.features(make_columns, y), ss.FastOSFS(stop=ss.Stop(max_features=10)))
 
-Importing this package imports nothing heavy: a name brings its own imports when it is first used.
+Importing this package is cheap: a public name is imported when it is first used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables for sparse kernels, laid out so that a cell stands in one cache line."""
+"""Cache-aligned arrays for sparse kernels, so that a cell never straddles two cache lines."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
-#: Modules that are not the user's: forwarding functions are of no module, and scikit-learn's pipelines call.
+#: Modules that are skipped: ours, generated forwarding functions (no module), and scikit-learn's pipelines.
 _INSIDE = (__name__.partition(".")[0], "sklearn", "None", "builtins")
 
 

@@ -1,4 +1,4 @@
-"""Equal-frequency cuts: the one rule by which a numeric target becomes classes."""
+"""Equal-frequency cuts: how a numeric target is discretized into classes, everywhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def equal_frequency_cuts(y: FloatArray, bins: int, weight: FloatArray | None = N
     weight = np.ones(len(y)) if weight is None else weight
     mass = np.cumsum(weight[order])
     whole = bool(np.all(weight == np.floor(weight)))
-    # a sum of fractions may fall short of a whole multiple by rounding: a hair less is asked of it
+    # tolerance, because a sum of fractional weights may fall short of its exact value by rounding
     step = max(1.0, np.floor(mass[-1] / bins)) if whole else mass[-1] * (1 - 1e-12) / bins
     place = np.searchsorted(mass, step * np.arange(1, bins))
     cuts: FloatArray = np.append(y[order], np.inf)[place]

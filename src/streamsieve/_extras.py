@@ -1,4 +1,4 @@
-"""Optional packages: imported when they are needed, or named with the extra that brings them."""
+"""Optional packages: imported when needed, with an error that names the extra to install."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _EXTRA = {
 
 
 def needs(module: str, what: str) -> Any:
-    """Import a module of an optional package, or say how to install it.
+    """Import a module of an optional package; if it is missing, raise an error that says how to install it.
 
     Parameters
     ----------
     module : such as "matplotlib.pyplot"
-    what : that needs it, for the message
+    what : the feature that needs it, for the message
     """
     try:
         return importlib.import_module(module)

@@ -1,4 +1,4 @@
-"""Where results may be written: not over an input or another output, nor over a file of someone else."""
+"""Protection of files: results never overwrite an input, another output, or a file of another program."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ CSV_HEADERS = frozenset(
         "feature,type,score,p_value",
         "step,feature,event,reason,statistic,p_value,by",
         "step,feature,event,reason,statistic,p_value,by,seconds",
+        "step,feature,event,reason,statistic,p_value,by,type",
+        "step,feature,event,reason,statistic,p_value,by,type,seconds",
         "rows,screen,feature,column,score,place",
     }
 )
-#: What pictures and pages of streamsieve name as their maker.
+#: Creator mark in the plots and HTML pages that streamsieve writes.
 MAKER = "made by streamsieve"
-#: Bytes at either end of a file in which the mark of its maker is looked for.
+#: Bytes at either end of a file that are searched for the creator mark.
 _ENDS = 4096
 
 
@@ -40,7 +42,7 @@ def check_outputs(
     *,
     folder: tuple[str, AnyPath] | None = None,
 ) -> None:
-    """Refuse outputs that are inputs or other outputs, by whatever name, before any work.
+    """Refuse outputs that are also inputs or other outputs, under any name, before any work is done.
 
     Parameters
     ----------
@@ -71,7 +73,7 @@ def _clash(option: str, path: AnyPath, what: str, use: str) -> ParameterError:
 
 
 def _read_by(path: Path, given: str) -> str | None:
-    """Return the file or pattern by which a path would be read, now or the next time."""
+    """Return the input file or pattern that a path matches, or would match once it exists."""
     for file in _matches(given):
         if same_file(path, file):
             return file
@@ -79,9 +81,9 @@ def _read_by(path: Path, given: str) -> str | None:
 
 
 def same_file(a: AnyPath, b: AnyPath) -> bool:
-    """Whether two names are one file, by links or by the rules of the file system.
+    """Whether two names refer to the same file, through links or case-insensitive file systems.
 
-    Names of files that do not exist yet are compared without case: some systems do not distinguish it.
+    Names of files that do not exist yet are compared case-insensitively.
     """
     there = os.path.exists(a), os.path.exists(b)  # noqa: PTH110
     if all(there):
@@ -94,7 +96,7 @@ def _folded(path: AnyPath) -> str:
 
 
 def _matches(given: str) -> Iterator[str]:
-    """Yield the existing files that a path or a pattern stands for."""
+    """Yield the existing files that a path or a pattern matches."""
     given = os.path.expanduser(given)  # noqa: PTH111 - a pattern
     if os.path.exists(given):  # noqa: PTH110
         return iter([given])
@@ -102,7 +104,7 @@ def _matches(given: str) -> Iterator[str]:
 
 
 def would_match(path: AnyPath, pattern: str) -> bool:
-    """Whether a pattern would match a file, were it there."""
+    """Whether a pattern would match a file if it existed."""
     if not glob.has_magic(pattern) or Path(pattern).exists():
         return False
     parts = Path(pattern).expanduser().absolute().parts
@@ -121,14 +123,14 @@ def _fits(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
 
 
 def refuse_foreign(paths: Iterable[AnyPath], *, how: str = "overwrite=True") -> None:
-    """Refuse to replace a file that someone else has written; ``how`` says how to do it all the same."""
+    """Refuse to replace a file that streamsieve did not write; ``how`` is the option that forces it."""
     for path in paths:
         if os.path.lexists(path) and not is_ours(path):
             raise StateError(f"{path} exists and was not written by streamsieve; {how} replaces it")
 
 
 def is_ours(path: AnyPath) -> bool:
-    """Whether a file is empty, or is recognized as a state, a table or a picture of streamsieve."""
+    """Whether a file is empty, or a state, table or plot written by streamsieve."""
     try:
         with Path(path).open("rb") as file:
             begin = file.read(_ENDS)

@@ -1,4 +1,4 @@
-"""Dataframes of any library: their names, their types, and some of their columns."""
+"""Dataframes of any library: column names, types, and selecting columns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import scipy.sparse as sp
 
 from streamsieve._extras import needs
 from streamsieve._parameters import check_choice, did_you_mean
-from streamsieve.exceptions import InputTypeError, SchemaError
+from streamsieve.exceptions import InputError, InputTypeError, SchemaError
 
-#: Libraries of dataframes that are made here, in order of preference.
+#: Dataframe libraries for results, in order of preference.
 LIBRARIES = ("pandas", "polars", "pyarrow")
-#: Types of NumPy that narwhals has a name for.
+#: NumPy dtypes that narwhals has a name for.
 _PLAIN = frozenset(map(np.dtype, ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "?")))
 
-#: Types of columns that hold names.
+#: Dtypes of text and categorical columns.
 _CATEGORIES = (nw.String, nw.Categorical, nw.Enum)
 
 
@@ -31,7 +31,7 @@ def names_of(X: Any) -> list[str] | None:
         names = list(as_frame(X).columns)
         return names if all(isinstance(name, str) for name in names) else None
     if is_series(X):
-        name = nw.from_native(X, series_only=True).name
+        name = as_series(X).name
         return [name] if isinstance(name, str) and name else None
     return None
 
@@ -43,7 +43,7 @@ def library_of(X: Any) -> str | None:
 
 
 def new_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
-    """Make a dataframe of columns in a library; None takes the first one that is installed."""
+    """Make a dataframe in a library; None means the first one that is installed."""
     if library is None:
         library = next((name for name in LIBRARIES if find_spec(name) is not None), LIBRARIES[0])
     module = needs(check_choice("library", library, LIBRARIES), "a dataframe")
@@ -51,10 +51,11 @@ def new_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
 
 
 def as_frame(X: Any) -> Any:
-    """Return a dataframe of any library as narwhals has it; refuse names that occur twice."""
+    """Wrap a dataframe of any library with narwhals; refuse duplicate column names."""
+    check_arrow(X)
     try:
         frame = nw.from_native(X, eager_only=True)
-        _ = frame.schema  # the names are looked at here
+        _ = frame.schema  # duplicate names fail here
     except nw.exceptions.DuplicateError as error:
         names = X.column_names if hasattr(X, "column_names") else X.columns
         twice = [name for name, count in Counter(names).items() if count > 1]
@@ -65,10 +66,41 @@ def as_frame(X: Any) -> Any:
     return frame
 
 
-def with_dense_columns(X: Any) -> Any:
-    """Return a pandas dataframe whose sparse columns are dense, unless all of them leave out zeros.
+def as_series(X: Any) -> Any:
+    """Wrap a series of any library with narwhals."""
+    check_arrow(X)
+    return nw.from_native(X, series_only=True)
 
-    Only zeros can be left out of a SciPy matrix.  Anything else is returned as it is.
+
+def check_arrow(X: Any) -> None:
+    """Refuse Arrow arrays with invalid offsets, dictionary indices or text, which Arrow does not check.
+
+    Checks pyarrow tables and arrays, and pandas columns backed by Arrow arrays.
+    """
+    library = library_of(X)
+    if library == "pyarrow" and hasattr(X, "validate"):
+        arrays = {"": X}
+    elif library == "pandas" and hasattr(X, "dtypes"):
+        columns = X.items() if hasattr(X, "columns") else [("", X)]
+        arrays = {
+            name: column.array.__arrow_array__()
+            for name, column in columns
+            if hasattr(column.dtype, "pyarrow_dtype")
+        }
+    else:
+        return
+    for name, array in arrays.items():
+        try:
+            array.validate(full=True)
+        except (ValueError, IndexError) as error:  # ArrowInvalid, ArrowIndexError
+            where = f" in column {name!r}" if name else ""
+            raise InputError(f"the Arrow data{where} is not valid: {error}") from error
+
+
+def with_dense_columns(X: Any) -> Any:
+    """Return a pandas dataframe with sparse columns made dense, unless the fill value of all is 0.
+
+    A SciPy matrix has no other fill value.  Anything else is returned unchanged.
     """
     sparse = _sparse_columns(X)
     if not sparse or (len(sparse) == X.shape[1] and all(dtype.fill_value == 0 for dtype in sparse.values())):
@@ -85,7 +117,7 @@ def _sparse_columns(X: Any) -> dict[Any, Any]:
 
 
 def holds_text(X: Any) -> bool:
-    """Whether X is a dataframe or an array with cells that are not numbers."""
+    """Whether X is a dataframe or an array with non-numeric cells."""
     if isinstance(X, np.ndarray):
         return X.ndim == 2 and (X.dtype.kind == "U" or (X.dtype.kind == "O" and _any_text(X)))
     return is_frame(X) and bool(_text_columns(as_frame(X)))
@@ -104,13 +136,13 @@ def _text_columns(frame: Any) -> list[str]:
 
 
 def with_codes(X: Any) -> tuple[Any, dict[str, bool]]:
-    """Return a dataframe or series whose categories and text are codes 0, 1, 2, ..., missing ones NaN.
+    """Return a dataframe or series with categories and text coded as 0, 1, 2, ..., NaN where missing.
 
-    Also returns the names of these columns, and whether their categories are ordered.  Other columns stay
-    what they are, and anything else is returned as it is.
+    Also returns the names of these columns, and whether their categories are ordered.  Other columns, and
+    anything that is not a dataframe or series, are returned unchanged.
     """
     if is_series(X):
-        series = nw.from_native(X, series_only=True)
+        series = as_series(X)
         if series.dtype not in _CATEGORIES:
             return X, {}
         codes, ordered = _codes(series)
@@ -126,7 +158,7 @@ def with_codes(X: Any) -> tuple[Any, dict[str, bool]]:
 
 
 def categories_in(X: Any) -> dict[str, bool]:
-    """Return the names of the columns of text and categories of a dataframe, and whether they are ordered."""
+    """Return the names of the text and categorical columns, and whether their categories are ordered."""
     if not is_frame(X):
         return {}
     frame = as_frame(X)
@@ -138,7 +170,7 @@ def categories_in(X: Any) -> dict[str, bool]:
 
 
 def _codes(series: Any) -> tuple[Any, bool]:
-    """Return a column of categories or text as numbers, and whether its categories are ordered."""
+    """Return a column of categories or text as codes, and whether its categories are ordered."""
     native = series.to_native()
     if getattr(getattr(native, "cat", None), "ordered", False):  # pandas
         codes = np.asarray(native.cat.codes, np.float64)
@@ -148,13 +180,13 @@ def _codes(series: Any) -> tuple[Any, bool]:
         values = (None if value is None or value != value else value for value in series.to_list())  # noqa: PLR0124
         codes = np.array([np.nan if v is None else places.setdefault(v, len(places)) for v in values], float)
         ordered = False
-    codes = np.where(codes < 0, np.nan, codes)  # how pandas codes what is missing
+    codes = np.where(codes < 0, np.nan, codes)  # pandas' code for a missing value
     made = nw.new_series(series.name, codes, nw.Float64, backend=nw.get_native_namespace(series))
     return made, ordered
 
 
 def as_objects(X: Any) -> npt.NDArray[Any]:
-    """Return the cells of a dataframe or an array as they are; numbers stay numbers, missing ones None."""
+    """Return cells of a dataframe or array as objects; numbers stay numbers, missing values are None."""
     if isinstance(X, np.ndarray):
         return X.astype(object)
     frame = as_frame(X)
@@ -165,7 +197,7 @@ def as_objects(X: Any) -> npt.NDArray[Any]:
 
 
 def refuse_text_array(X: Any) -> None:
-    """Refuse an array with text, whose columns have no types."""
+    """Refuse an array with text: its columns have no dtypes of their own."""
     if isinstance(X, np.ndarray) and holds_text(X):
         raise InputTypeError(
             "could not convert string to float: X is an array with text; give a dataframe, whose columns "
@@ -174,12 +206,20 @@ def refuse_text_array(X: Any) -> None:
 
 
 def refuse_text(X: Any) -> None:
-    """Name the text columns of a dataframe, and the two ways out."""
+    """Raise an error that names the text or date columns of a dataframe, and what to do about them."""
     if not is_frame(X):
         if not _is_array(X) and nw.dependencies.is_polars_lazyframe(X):
             raise InputTypeError("X is a lazy frame, which holds no data yet: call .collect() first")
         return
     frame = as_frame(X)
+    nested = [
+        name for name, dtype in frame.schema.items() if dtype.is_nested() or _is_nested(frame, name, dtype)
+    ]
+    if nested:
+        raise InputTypeError(
+            f"{_columns(nested)} {'hold' if len(nested) > 1 else 'holds'} lists or dicts, not numbers: make "
+            "columns of their parts (for example with pandas.json_normalize), or leave them out"
+        )
     bad = _text_columns(frame)
     dates = [name for name in bad if frame.schema[name].is_temporal()]
     if dates:
@@ -191,9 +231,22 @@ def refuse_text(X: Any) -> None:
         them = "them" if len(bad) > 1 else "it"
         raise InputTypeError(
             f"could not convert string to float: {_columns(bad)} {'do' if len(bad) > 1 else 'does'} not "
-            f"hold numbers; encode {them} (for example with OrdinalEncoder), leave {them} out, or take text "
-            "as categories: Screen()"
+            f"hold numbers; encode {them} (for example with OrdinalEncoder), leave {them} out, or use a "
+            "selector that takes text as categories: Screen(), or TopK() and others without missing='omit'"
         )
+
+
+def _is_nested(frame: Any, name: str, dtype: Any) -> bool:
+    """Whether a column of objects holds lists or dicts, as far as its first value shows."""
+    if dtype != nw.Object:
+        return False
+    return isinstance(next((value for value in frame[name] if value is not None), None), dict | list)
+
+
+def without_column(X: Any, name: str) -> Any:
+    """Return a dataframe without a column, if it has it."""
+    frame = as_frame(X)
+    return frame.drop(name).to_native() if name in frame.columns else X
 
 
 def _columns(names: Sequence[str], few: int = 5) -> str:
@@ -203,7 +256,7 @@ def _columns(names: Sequence[str], few: int = 5) -> str:
 
 
 def is_frame(X: Any) -> bool:
-    # arrays first: narwhals asks a quarter of a millisecond long what they might be
+    # arrays first: narwhals takes a quarter of a millisecond to recognize them
     return not _is_array(X) and bool(nw.dependencies.is_into_dataframe(X))
 
 
@@ -223,7 +276,7 @@ def take_columns(X: Any, indices: npt.NDArray[np.intp]) -> Any:
 
 
 def zero_columns(X: Any, mask: npt.NDArray[np.bool_]) -> Any:
-    """Set columns of a dataframe to 0, keeping its library, names and types of numbers."""
+    """Set columns of a dataframe to 0, keeping its library, names and dtypes."""
     gone = [name for name, zero in zip(as_frame(X).columns, mask, strict=True) if zero]
     if nw.dependencies.is_pandas_dataframe(X):
         X = X.copy(deep=False)
@@ -235,7 +288,7 @@ def zero_columns(X: Any, mask: npt.NDArray[np.bool_]) -> Any:
 
 
 def _is_odd(dtype: Any) -> bool:
-    """Whether pandas has a type that narwhals loses: sparse, nullable, longdouble, complex, objects."""
+    """Whether narwhals does not preserve a pandas dtype: sparse, nullable, longdouble, complex, object."""
     return (dtype.kind in "fiubc" and dtype not in _PLAIN) or dtype == np.dtype("O")
 
 
@@ -244,7 +297,7 @@ def _zero(name: str, dtype: Any) -> Any:
         raise InputTypeError(
             f"column {name!r} holds {dtype}, which cannot be set to 0: convert it to numbers"
         )
-    # a column without any value has no type, and 0 does not fit into every decimal of pyarrow
+    # an all-null column has no dtype, and not every pyarrow decimal can hold 0
     zero = nw.lit(0.0) if dtype in (nw.Unknown, nw.Decimal) else nw.lit(0).cast(dtype)
     return zero.alias(name)
 

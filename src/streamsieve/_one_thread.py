@@ -1,9 +1,13 @@
-"""One object, one thread: a call that changes an object must be alone; reading it excludes changes only.
+"""Detection of concurrent use: a call that changes an object must be alone; reads may overlap with reads.
 
-Kernels run without the GIL and trust the arrays they were given, so two threads in one object could end the
-process.  Every public method is a door: it enters itself in the object's list of users, and is refused with
-``ConcurrentUseError`` if the method of another thread that excludes it stands before it.  Nothing ever waits.
-The order of the list decides, and a list appends and removes in one step of the interpreter.
+Kernels run without the GIL and do not check their arrays, so two threads in one object could crash the
+process.  Every public method is therefore wrapped in a guard (a "door"): it checks whether another thread's
+call excludes it, and then either records its own thread in the object or raises ``ConcurrentUseError``.  No
+call ever waits for another.
+
+The check and the record must be atomic.  They are one line of the guard without a call in between, and
+CPython with a GIL switches threads only at calls, at backward jumps and where functions begin (a test
+inspects the bytecode).  Without a GIL, the guard does both under a lock.
 """
 
 from __future__ import annotations
@@ -13,68 +17,111 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, update_wrapper
-from threading import Lock, get_ident
+from threading import RLock, get_ident
 from typing import Any, TypeVar
 
 from streamsieve.exceptions import ConcurrentUseError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-#: Made from text, because passing on ``*args, **kwargs`` would cost more than all the rest.
-_SOURCE = """
+#: Slots of a guarded class: the thread that changes the object, and the threads that read it.
+SLOTS = ("_user", "_readers")
+#: Compiled from text, because forwarding ``*args, **kwargs`` would cost more than the check itself.
+_CHANGING = """
 def make(_method):
     def door({parameters}):
+        _me = _get_ident()
         try:
-            _users = {self}._users
+            {note}
         except AttributeError:
-            _users = _first_use({self})
-        _user = {sign}_get_ident()
-        _users.append(_user)
+            _first_use({self})
+        if {self}._user is not _me and _enter_change({self}, _me):
+            return _method({arguments})
         try:
-            if _users[0] is not _user and _users[0] != _user:
-                _refuse_others({self}, _users, _user)
             return _method({arguments})
         finally:
-            _users.remove(_user)
+            {self}._user = None
     return door
 """
-_creating = Lock()
-if hasattr(os, "register_at_fork"):  # a child must not inherit it locked
-    os.register_at_fork(
-        before=_creating.acquire, after_in_parent=_creating.release, after_in_child=_creating.release
-    )
+_READING = """
+def make(_method):
+    def door({parameters}):
+        _me = _get_ident()
+        try:
+            _readers = {self}._readers
+        except AttributeError:
+            _readers = _first_use({self})
+        {note}
+        elif _enter_read({self}, _me):
+            return _method({arguments})
+        try:
+            return _method({arguments})
+        finally:
+            _readers.remove(_me)
+    return door
+"""
+#: The atomic line, with a GIL; without one, the locked code after it takes over.
+_NOTES = {
+    (_CHANGING, True): "if {self}._user is None and not {self}._readers: {self}._user = _me",
+    (_CHANGING, False): "{self}._readers",
+    (_READING, True): "if {self}._user is None: _readers.append(_me)",
+    (_READING, False): "if False: pass",
+}
+_gate = RLock()
+if hasattr(os, "register_at_fork"):  # a forked child must not inherit a locked lock
+    os.register_at_fork(before=_gate.acquire, after_in_parent=_gate.release, after_in_child=_gate.release)
 
 
 def _first_use(instance: Any) -> list[int]:
-    with _creating:
-        if not hasattr(instance, "_users"):
-            instance._users = []  # noqa: SLF001
-        users: list[int] = instance._users  # noqa: SLF001
-        return users
+    with _gate:
+        if not hasattr(instance, "_readers"):
+            instance._user = None  # noqa: SLF001
+            instance._readers = []  # noqa: SLF001 - last: where it is, both are
+        readers: list[int] = instance._readers  # noqa: SLF001
+        return readers
 
 
-def _refuse_others(instance: Any, users: list[int], user: int) -> None:
-    """Raise ``ConcurrentUseError`` if another thread came first and either of the two changes the object."""
-    entered = users.copy()
-    before = entered[: len(entered) - 1 - entered[::-1].index(user)]
-    if abs(user) in before or (user < 0 and user in before):
-        return  # within a call of its own that was let in; the later one is about to leave
-    others = {other for other in before if abs(other) != abs(user) and (other > 0 or user > 0)}
-    if user > 0 and all(other < 0 for other in others):
-        alive = sys._current_frames()  # noqa: SLF001 - threads that were reading are gone after a fork
-        others = {other for other in others if -other in alive}
-    if others:
-        name = type(instance).__name__
-        merges = hasattr(instance, "merge") and getattr(getattr(instance, "traits", None), "merges", True)
-        raise ConcurrentUseError(
-            f"another thread is using this {name}: one object, one thread. Give each thread its own {name}"
-            f"{' and merge them' if merges else ''}, or let threads take turns with a threading.Lock"
-        )
+def _enter_change(instance: Any, me: int) -> bool:
+    """Return whether this thread is already changing the object; if not, enter, or raise if it is in use."""
+    if instance._user == me:  # noqa: SLF001
+        return True
+    with _gate:
+        if instance._user is None:  # noqa: SLF001
+            instance._user = me  # noqa: SLF001
+        if instance._user is not me:  # noqa: SLF001
+            _refuse(instance)
+        others = {reader for reader in instance._readers.copy() if reader != me}  # noqa: SLF001
+        # threads that were reading are gone after a fork
+        if others and not others.isdisjoint(sys._current_frames()):  # noqa: SLF001
+            instance._user = None  # noqa: SLF001
+            _refuse(instance)
+    return False
 
 
-def _door(method: Any, sign: str) -> Any:
+def _enter_read(instance: Any, me: int) -> bool:
+    """Return whether this thread is already changing the object; if not, enter as a reader, or raise."""
+    if instance._user == me:  # noqa: SLF001
+        return True
+    with _gate:
+        if instance._user is not None:  # noqa: SLF001
+            _refuse(instance)
+        instance._readers.append(me)  # noqa: SLF001
+    return False
+
+
+def _refuse(instance: Any) -> None:
+    name = type(instance).__name__
+    merges = hasattr(instance, "merge") and getattr(getattr(instance, "traits", None), "merges", True)
+    raise ConcurrentUseError(
+        f"another thread is using this {name}: one object, one thread. Give each thread its own {name}"
+        f"{' and merge them' if merges else ''}, or let threads take turns with a threading.Lock"
+    )
+
+
+def _door(method: Any, source: str) -> Any:
     parameters = inspect.signature(method).parameters.values()
-    door = _maker(tuple((p.name, p.kind, p.default is not p.empty) for p in parameters), sign)(method)
+    shapes = tuple((p.name, p.kind, p.default is not p.empty) for p in parameters)
+    door = _maker(shapes, source, getattr(sys, "_is_gil_enabled", lambda: True)())(method)
     door.__defaults__, door.__kwdefaults__ = method.__defaults__, method.__kwdefaults__
     update_wrapper(door, method)
     door.guarded = True
@@ -82,8 +129,8 @@ def _door(method: Any, sign: str) -> Any:
 
 
 @cache
-def _maker(parameters: tuple[tuple[str, Any, bool], ...], sign: str) -> Any:
-    """Return a function that makes doors of methods with these parameters."""
+def _maker(parameters: tuple[tuple[str, Any, bool], ...], source: str, gil: bool) -> Any:  # noqa: FBT001
+    """Return a function that wraps methods with this signature."""
     kinds = inspect.Parameter
     own, passed, named = [], [], False
     for name, kind, optional in parameters:
@@ -93,38 +140,40 @@ def _maker(parameters: tuple[tuple[str, Any, bool], ...], sign: str) -> Any:
         stars = {kinds.VAR_POSITIONAL: "*", kinds.VAR_KEYWORD: "**"}.get(kind, "")
         own.append(stars + name + "=None" * optional)
         passed.append(f"{name}={name}" if kind is kinds.KEYWORD_ONLY else stars + name)
-    text = _SOURCE.format(
-        self=parameters[0][0], parameters=", ".join(own), arguments=", ".join(passed), sign=sign
-    )
+    text = source.format(
+        self=parameters[0][0], parameters=", ".join(own), arguments=", ".join(passed),
+        note=_NOTES[source, gil].format(self=parameters[0][0]),
+    )  # fmt: skip
     space: dict[str, Any] = {
-        "_get_ident": get_ident, "_first_use": _first_use, "_refuse_others": _refuse_others
+        "_get_ident": get_ident, "_first_use": _first_use,
+        "_enter_change": _enter_change, "_enter_read": _enter_read,
     }  # fmt: skip
     exec(text, space)  # noqa: S102 - the names of parameters are all that varies
     return space["make"]
 
 
 def changes(method: Method) -> Method:
-    """Return a method that no other thread's calls on the same object may overlap."""
-    door: Method = _door(method, "")
+    """Wrap a method that changes its object: no other thread may use the object meanwhile."""
+    door: Method = _door(method, _CHANGING)
     return door
 
 
 def reads(method: Method) -> Method:
-    """Return a method that may overlap with other threads' reading, but not with their changes."""
-    door: Method = _door(method, "-")
+    """Wrap a method that reads its object: other threads may read it meanwhile, but not change it."""
+    door: Method = _door(method, _READING)
     return door
 
 
 @changes
 def alone(instance: Any, call: Callable[..., Any], *arguments: Any) -> Any:  # noqa: ARG001
-    """Call something while no other thread uses an object."""
+    """Call a function while no other thread uses an object."""
     return call(*arguments)
 
 
 def guard(cls: type, changing: Iterable[str], reading: Iterable[str] = ()) -> None:
-    """Make doors of a class's methods and fitted properties, its own and those of mixins.
+    """Guard the methods and fitted properties of a class, its own and those of mixins.
 
-    The class has a slot ``_users``, no attribute: then neither states nor copies have a part in it.
+    The record is in `SLOTS`, not in the instance dictionary, so that states and copies do not contain it.
     """
     for name in [name for name in dir(cls) if name.endswith("_") and not name.startswith("_")]:
         fitted: Any = inspect.getattr_static(cls, name)
@@ -139,7 +188,7 @@ def guard(cls: type, changing: Iterable[str], reading: Iterable[str] = ()) -> No
 
 
 def _with_other(merge: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a ``merge`` that uses the other object alone as well."""
+    """Return a ``merge`` that has exclusive use of the other object as well."""
 
     def both(self: Any, other: Any, *more: Any) -> Any:
         if type(other) is not type(self):

@@ -1,4 +1,4 @@
-"""Constructor parameters: in their range, or refused by name with what came."""
+"""Checks of constructor parameters, with errors that name the parameter, its range and the value."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ V = TypeVar("V")
 
 
 def check_choice(name: str, value: V, choices: Iterable[V]) -> V:
-    """Return a parameter that is one of the choices, or say which there are and which is nearest."""
+    """Return a parameter that is one of the choices; otherwise raise with the choices and the nearest one."""
     choices = tuple(choices)
-    if value in choices:
-        return value
+    try:
+        if hash(value) is not None and value in choices:  # an array has no hash, and more than one truth
+            return value
+    except TypeError:
+        pass
     raise ParameterError(
         f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{did_you_mean(value, choices)}"
     )
@@ -33,7 +36,7 @@ def check_number(
     open_high: bool = False,
     integer: bool = False,
 ) -> None:
-    """Refuse a parameter that is not a number in its range."""
+    """Raise ``ParameterError`` unless a parameter is a number in its range."""
     kind = numbers.Integral if integer else numbers.Real
     is_number: bool = isinstance(value, kind) and not isinstance(value, bool)
     is_number = is_number and math.isfinite(value)
@@ -51,6 +54,6 @@ def check_number(
 
 
 def did_you_mean(value: Any, known: Iterable[Any]) -> str:
-    """Return "; did you mean 'x'?" when something known is spelt nearly so, else nothing."""
+    """Return "; did you mean 'x'?" if a known name has a similar spelling, else ""."""
     near = difflib.get_close_matches(str(value), [str(k) for k in known], n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

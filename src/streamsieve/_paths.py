@@ -1,6 +1,6 @@
-"""Names of data files: which can be read, by suffix, and which files a pattern or a folder stands for.
+"""Paths of data files: formats by suffix, and the files that a pattern or a folder matches.
 
-Nothing heavy is imported, so that a mistyped name is answered at once.
+No heavy imports, so that a mistyped name fails at once.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ TABLES = {
     ".db": "sqlite",
     ".duckdb": "duckdb",
 }
-#: Suffixes whose text is read only if a separator is found in it: it may be anything.
+#: Ambiguous suffixes: such a file is read only if a separator is found in its text.
 UNCERTAIN = (".txt", ".dat", ".data")
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
 #: Compressed text, and the program that decompresses it.
@@ -49,7 +49,7 @@ COMPRESSED = {".gz": "gunzip", ".bz2": "bunzip2", ".xz": "unxz", ".zst": "unzstd
 #: Standard input, as the name of a file.
 STDIN = Path("-")
 
-#: Readers of pandas for what is not read here.
+#: pandas readers for formats that are not supported here, for error messages.
 _PANDAS = {
     ".dta": "read_stata",
     ".sas7bdat": "read_sas",
@@ -73,7 +73,7 @@ class Format(NamedTuple):
 
 
 def format_of(file: Path) -> Format:
-    """Return how a file is stored, or raise an error that says how to get it into a format that is read."""
+    """Return the format of a file; otherwise raise an error that says how to convert it."""
     if file == STDIN:
         return Format("stdin", "")
     outer = file.suffix.lower()
@@ -117,7 +117,7 @@ def _unknown(file: Path, outer: str, inner: str) -> SourceError:
     )
 
 
-#: Suffixes of the files that are taken from a folder.
+#: Suffixes of the files that are read from a folder.
 _SUFFIXES = tuple(
     suffix + more
     for suffix in (*(s for s in TABLES if s not in UNCERTAIN), *SVMLIGHT)
@@ -135,18 +135,18 @@ def is_paths(data: Any) -> bool:
 
 
 class Resolved(list[Path]):
-    """Files that :func:`resolve` has found; it takes them as they are.
+    """Files found by :func:`resolve`, which accepts them again without a search.
 
-    ``ignored`` are the files of a folder that are no tables.
+    ``ignored`` are the files of a folder that are not tables.
     """
 
     ignored: tuple[Path, ...] = ()
 
 
 def resolve(paths: Paths) -> Resolved:
-    """Return the files meant, in the order given; of a pattern or a folder in natural order (2 before 10).
+    """Return the files in the order given; those of a pattern or a folder in natural order (2 before 10).
 
-    Every file is there and not empty, or a ``SourceError`` says which is not.
+    Raises ``SourceError`` if a file is missing or empty.
     """
     if isinstance(paths, Resolved):
         return paths
@@ -195,7 +195,7 @@ def _inside(folder: Path, ignored: list[Path]) -> list[Path]:
 
 
 def _natural(file: Path) -> list[tuple[int, str]]:
-    """Sort Day2 before Day10: the order of a stream matters."""
+    """Sort key of the natural order (Day2 before Day10): the order of a stream matters."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", str(file))]
 
 

@@ -1,4 +1,4 @@
-"""Text of others, safe to show: names and labels may hold terminal escapes or spreadsheet formulas."""
+"""Sanitized output of untrusted text: names and labels may hold terminal escapes or spreadsheet formulas."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable
 from typing import IO, Any
 
-#: Control characters, marks of writing direction, line separators, surrogates: they act, or deceive the eye.
+#: Control characters, bidirectional marks, line separators, surrogates.
 _ACTIVE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-#: What makes a spreadsheet evaluate a cell, after any quotes that were put before it.
+#: Beginnings of cells that a spreadsheet would evaluate, after any quotes put in front.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 
 
 def shown(text: object) -> str:
-    r"""Return text for a terminal, a page or a picture, with characters that act or hide as ``\x1b``."""
+    r"""Return text for a terminal, an HTML page or a plot, with control characters escaped as ``\x1b``."""
     return _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
 
 

@@ -1,7 +1,7 @@
-"""A pool of threads for kernels that release the GIL, each thread on its own range of features.
+"""Thread pool for kernels that release the GIL, each thread on its own range of features.
 
-Features are independent, so there is nothing to reduce and the number of threads never changes a bit
-of the result.
+Features are independent, so there is no reduction, and the result is bit for bit the same with any number of
+threads.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from streamsieve.exceptions import ParameterError
 T = TypeVar("T")
 
 MOST = 8
-#: Fewer values than this (a few tenths of a millisecond) are done before a second thread has woken up.
+#: Below this number of values (a few tenths of a millisecond) a second thread does not pay off.
 SMALL = 2**20
-#: Values between two returns to the interpreter, which answers Ctrl-C then: some hundredths of a second.
+#: Values per kernel call, some hundredths of a second; Ctrl-C is handled between calls.
 PIECE = 2**26
 #: Values that take about half a second.
 LONG = 2**30
-#: Features of a cache line of float64.
+#: Number of float64 features per cache line.
 LINE = 8
-#: Seconds between two looks at whether a call that cannot be interrupted has ended.
-LOOK = 0.1
+#: Polling interval, in seconds, while waiting for a call that cannot be interrupted.
+POLL_SECONDS = 0.1
 
 _pool: ThreadPoolExecutor | None = None
 
@@ -41,10 +41,11 @@ VARIABLE = "STREAMSIEVE_THREADS"
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
-    """Context: the compiled loops of this thread use at most ``n`` threads.
+    """Context manager that limits the number of threads of compiled loops.
 
-    Without it, the environment variable ``STREAMSIEVE_THREADS`` is the limit, then the number of cores that
-    the process may use, and always 8.  The number of threads never changes a result.
+    Without it, the limit is the environment variable ``STREAMSIEVE_THREADS`` or, if that is not set, the
+    number of cores available to the process; it is never more than 8.  The number of threads never changes a
+    result.
 
     Examples
     --------
@@ -78,10 +79,10 @@ def _threads() -> int:
 
 
 def over_features(n_features: int, n_values: int, work: Callable[[int, int], None]) -> None:
-    """Call ``work(low, high)`` on ranges that cover all features, in parallel if it pays.
+    """Call ``work(low, high)`` on ranges that cover all features, in parallel if there is enough work.
 
-    Long work is cut into ranges of about ``PIECE`` values.  When an error or Ctrl-C ends it, no range is
-    under way any more.
+    Long work is cut into ranges of about ``PIECE`` values.  If an error or Ctrl-C ends it, all calls have
+    returned before the exception is raised.
     """
     global _pool  # noqa: PLW0603 - one pool a process, made on first use
     if n_values < SMALL:
@@ -112,21 +113,21 @@ def over_features(n_features: int, n_values: int, work: Callable[[int, int], Non
         for part in parts:
             part.result()
     finally:
-        failed = True  # what has not begun yet is left out
+        failed = True  # ranges that have not started are cancelled
         while any(not part.done() for part in parts):
-            with suppress(KeyboardInterrupt):  # the first one is on its way already
+            with suppress(KeyboardInterrupt):  # the first exception is already propagating
                 wait(parts)
 
 
 def answering(call: Callable[[], T]) -> T:
-    """Return ``call()``, made in a thread of its own while this one answers Ctrl-C.
+    """Return ``call()``, run in a thread of its own so that Ctrl-C is handled meanwhile.
 
-    For one long call into a library that cannot be interrupted but releases the GIL, such as NumPy's LAPACK
-    functions (SciPy's hold the GIL).  After Ctrl-C it works on to its end, though the caller has gone on, so
-    it must not write to anything that others use.
+    For a long call into a library that cannot be interrupted but releases the GIL, such as NumPy's LAPACK
+    functions (SciPy's hold the GIL).  After Ctrl-C the call runs to its end in the background, so it must not
+    write to anything shared.
     """
     ended: Future[T] = Future()
-    context = copy_context()  # NumPy's error state is part of it
+    context = copy_context()  # the context includes NumPy's error state
 
     def work() -> None:
         try:
@@ -134,16 +135,15 @@ def answering(call: Callable[[], T]) -> T:
         except BaseException as error:  # noqa: BLE001 - raised again where the call was made
             ended.set_exception(error)
 
-    Thread(
-        target=work, name="streamsieve-answering", daemon=True
-    ).start()  # the interpreter may end meanwhile
+    # a daemon thread does not keep the interpreter from exiting
+    Thread(target=work, name="streamsieve-answering", daemon=True).start()
     while not ended.done():
-        wait([ended], LOOK)  # a signal that reaches the other thread does not wake this one
+        wait([ended], POLL_SECONDS)  # a signal delivered to the other thread does not wake this one
     return ended.result()
 
 
 def _step(n_features: int, n_values: int) -> int:
-    """Return the features of a range: whole cache lines, unless one line of features takes long."""
+    """Return the number of features per range: whole cache lines, unless one line takes too long."""
     step = n_features * PIECE // n_values
     if step >= LINE or LINE * n_values < LONG * n_features:
         return max(step // LINE, 1) * LINE
@@ -151,7 +151,7 @@ def _step(n_features: int, n_values: int) -> int:
 
 
 def _forget_pool() -> None:
-    """A forked child has no threads; it makes its own pool when it needs one."""
+    """Drop the pool in a forked child, which has no threads and creates its own pool on demand."""
     global _pool  # noqa: PLW0603
     _pool = None
 

@@ -1,4 +1,4 @@
-"""Which values are refused: magnitudes whose squares would overflow, and NaN where it has no meaning."""
+"""Checks for values that cannot be used: infinities, magnitudes whose squares overflow, and NaN."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import BadValueError
 
-#: Larger magnitudes are refused: squares, weights and the factors of fading must multiply without overflow.
+#: Larger magnitudes are refused: products of squares, weights and fading factors must not overflow.
 LIMIT = 1e100
 HEAVIEST = 1e30
-#: Values of a product that BLAS computes in one thread; a second one would take longer to wake up.
+#: Smaller weights count as 0: their squares would underflow, and a ratio of two sums of them means nothing.
+LIGHTEST = 1e-100
+#: Maximum number of values of a BLAS product that runs in one thread.
 LONGEST_LINE = 8192
-#: The largest magnitude of each type of value; a float32 cannot hold the limit itself.
+#: The largest magnitude by dtype; float32 cannot represent the limit itself.
 LARGEST_VALUE = {np.dtype(np.float32): float(np.finfo(np.float32).max), np.dtype(np.float64): LIMIT}
 
 
 def refuse_non_finite(X: Any, names: Sequence[str] | None = None, *, missing: bool = False) -> bool:
-    """Refuse inf, overflow and, unless it may be missing, NaN, naming the first such column.
+    """Raise for infinities, values that overflow and, unless ``missing``, NaN; the error names the column.
 
     Returns whether there are NaN.
     """
     values = X.data if sp.issparse(X) else X
     if values.size == 0:
         return False
-    limit = LIMIT if values.dtype.itemsize > 4 else np.inf  # a float32 cannot hold the limit itself
+    limit = LIMIT if values.dtype.itemsize > 4 else np.inf  # float32 cannot represent the limit itself
     with np.errstate(invalid="ignore", over="ignore"):
         if _sum_of_squares(values) < limit * limit or (values.min() > -limit and values.max() < limit):
             return False
@@ -48,7 +50,7 @@ def refuse_non_finite(X: Any, names: Sequence[str] | None = None, *, missing: bo
 
 
 def _sum_of_squares(values: Any) -> float:
-    """Return a bound of all squares in one fast pass without a temporary; not finite if nothing is known."""
+    """Return an upper bound of all squares in one pass without a temporary; not finite if unknown."""
     if values.ndim != 2 or values.dtype.kind != "f":
         return np.nan
     lines = values if values.strides[1] == values.itemsize else values.T
@@ -58,7 +60,7 @@ def _sum_of_squares(values: Any) -> float:
 
 
 def bad_value(feature: int, value: float, names: Sequence[str] | None = None) -> BadValueError:
-    """Return the error about a value that no statistic survives."""
+    """Return the error about a value that is not finite, or whose square overflows."""
     label = feature_label(feature, names)
     if np.isnan(value):
         text = f"Input X contains NaN: feature {label!r} has missing values; impute it or leave it out"
@@ -72,5 +74,5 @@ def bad_value(feature: int, value: float, names: Sequence[str] | None = None) ->
 
 
 def feature_label(j: int, names: Sequence[str] | None) -> str:
-    """Return the name of a column, given or made up."""
+    """Return the name of a column, given or generated."""
     return str(names[j]) if names is not None else f"x{j}"

@@ -1,4 +1,4 @@
-"""Choose a method by a written rule: what the data look like and what the selection is for.
+"""Choice of a method by a fixed rule, from the shape of the data and the goal of the selection.
 
 ========== =============================================== ================== ============
 goal       data                                            method             rival to try
@@ -11,11 +11,11 @@ fdr        any                                             online_fdr         sa
 explain    any                                             interaction_scan   fast_osfs
 ========== =============================================== ================== ============
 
-``top_k`` tests at 0.01 and keeps 20 columns at most, or half of them where there are fewer than 40.
+``top_k`` tests at level 0.01 and keeps at most 20 columns, or half of them if there are fewer than 40.
 
-Evidence: ``python -m studies defaults`` compares the rule with fixed choices on real sets, and its page says
-what was found on the sets by which the rule was not chosen.  Only a scan of pairs finds an exclusive or, and
-only ``OnlineFDR`` bounds the false discovery rate of what it keeps.
+Evidence: ``python -m studies defaults`` compares the rule with fixed choices on real data sets, and reports
+separately on the sets that were not used to choose the rule.  Only a scan of pairs detects an exclusive or
+(XOR), and only ``OnlineFDR`` bounds the false discovery rate of the kept columns.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class Profile:
     Attributes
     ----------
     rows, columns : size of the matrix
-    task : kind of target
+    task : type of target
     classes : number of classes; 0 for a numeric target
-    types : how many columns there are of each type, as ``{"numeric": 30}``
-    density : share of values that are not 0, in [0, 1]
+    types : number of columns of each type, as ``{"numeric": 30}``
+    density : proportion of nonzero values, in [0, 1]
     """
 
     rows: int
@@ -72,7 +72,7 @@ class Profile:
         y : the target, one value per row
         task : {"auto", "classification", "regression"}, default="auto"
             Type of target, as selectors take it.
-        types : how many columns there are of each type; guessed from the values if None
+        types : number of columns of each type; guessed from the values if None
 
         Returns
         -------
@@ -121,7 +121,7 @@ def choose(profile: Profile, goal: str = "accurate") -> Choice:
 
     Parameters
     ----------
-    profile : what the data look like; see `Profile.of`
+    profile : description of the data; see `Profile.of`
     goal : {"smallest", "accurate", "fdr", "explain"}, default="accurate"
         What the selection is for: as few columns as possible, prediction, a bound on the false discovery
         rate, or every column that takes part, alone or in a pair.
@@ -143,7 +143,7 @@ def choose(profile: Profile, goal: str = "accurate") -> Choice:
 def _accurate(profile: Profile) -> Choice:
     # the number of columns is 0 where a source does not know it
     k = min(BUDGET, max(profile.columns // 2, 1)) if profile.columns else BUDGET
-    reason = f"it keeps up to {k} columns, by relevance and redundancy"
+    reason = f"it keeps up to {k} column{'s' * (k != 1)}, by relevance and redundancy"
     rival = "fast_osfs" if profile.columns <= MANY_COLUMNS else "saola"
     return Choice(method="top_k", parameters={"k": k, "alpha": LEVEL}, reason=reason, rival=rival)
 

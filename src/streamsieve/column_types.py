@@ -21,22 +21,22 @@ from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import ManyLevelsWarning, ParameterError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 
-#: Rows per distinct value from which on whole numbers count as levels.
+#: Minimum average number of rows per distinct value for whole numbers to count as levels.
 ROWS_PER_LEVEL = 20
-#: Levels that a column can have at most, unless it is declared nominal.
+#: Maximum number of levels of a column, unless it is declared nominal.
 MOST_LEVELS = 256
-#: Rows that are looked at first.
+#: Number of rows that are examined first.
 FIRST_ROWS = 64
 #: Columns that are copied together, so that they stay in cache.
 COLUMNS = 64
-#: Levels that tables take over any number of rows.
+#: Maximum number of levels in contingency tables, whatever the number of rows.
 TABLE_LEVELS = 32
 #: Number of distinct values up to which whole numbers are levels over any number of rows.
 ALWAYS_FEW = 4
 
 
 class ColumnType(StrEnum):
-    """What the values of a column are."""
+    """Type of the values of a column."""
 
     NUMERIC = "numeric"
     ORDINAL = "ordinal"
@@ -59,7 +59,7 @@ def few_levels(n: int) -> int:
 def guessed_types(X: Matrix) -> IntArray:
     """Return the type of every column of a float matrix, dense or CSC, as its position in `TYPES`.
 
-    NaN is no value.  A column without two distinct values is numeric.
+    NaN does not count as a value.  A column with fewer than two distinct values is numeric.
     """
     n, m = X.shape
     most, out = few_levels(n), np.zeros(m, np.int64)
@@ -70,7 +70,7 @@ def guessed_types(X: Matrix) -> IntArray:
         kernel.levels_dense(X[:FIRST_ROWS], most, out)
         some = np.flatnonzero(
             out >= 0
-        )  # fractions show in a few rows, and the rest of the column is not read
+        )  # a few rows usually contain a fraction, and then the rest of the column need not be read
         for low in range(0, len(some), COLUMNS):
             part = some[low : low + COLUMNS]
             found = np.zeros(len(part), np.int64)
@@ -80,12 +80,12 @@ def guessed_types(X: Matrix) -> IntArray:
 
 
 def guessed_levels(x: FloatArray) -> int:
-    """Return the number of distinct values of a single column, or -1 if they are no levels."""
+    """Return the number of distinct values of a single column, or -1 if they are not levels."""
     return int(kernel.levels_of_one(x, few_levels(len(x))))
 
 
 def guessed_type(x: FloatArray) -> int:
-    """Return what `guessed_types` does, of a single column."""
+    """Return the guessed type of a single column; see `guessed_types`."""
     levels = guessed_levels(x)
     return BINARY if levels == 2 else ORDINAL if levels > 2 else NUMERIC
 
@@ -110,7 +110,7 @@ class TypesParameter:
             return
         declared = value if isinstance(value, Mapping) else {"": value}
         for column, kind in declared.items():
-            if not isinstance(column, str) or kind not in TYPES:
+            if not isinstance(column, str) or not isinstance(kind, str) or kind not in TYPES:
                 at = f"{name}[{column!r}]" if isinstance(value, Mapping) else name
                 also = "".join(f", or {word!r}" for word in self.other)
                 raise ParameterError(
@@ -138,7 +138,8 @@ def known_types(X: Matrix, names: Sequence[str], types: ColumnTypes, found: Mapp
 def as_levels(x: FloatArray, name: str, most: int | None = None) -> FloatArray:
     """Return a nominal column as codes 0, 1, 2, ...; NaN stays NaN.
 
-    Of more than ``most`` levels the rarest become one, with a warning; None takes as many as tables do.
+    If there are more than ``most`` levels, the rarest are pooled, with a warning; None means the limit of
+    tables.
     """
     present = ~np.isnan(x)
     levels, codes, counts = np.unique(x[present], return_inverse=True, return_counts=True)
@@ -162,8 +163,8 @@ def as_levels(x: FloatArray, name: str, most: int | None = None) -> FloatArray:
 def as_quantity(x: FloatArray) -> FloatArray:
     """Return a column scaled so that tables cut it into bins, as they do with fractions.
 
-    Tables take whole numbers that repeat for levels.  Bins do not depend on the unit, so a unit in which the
-    smallest value other than 0 is a half says that these numbers are quantities; fractions say so themselves.
+    Tables treat repeated whole numbers as levels, and fractions as quantities to be binned.  Binning does not
+    depend on the unit, so whole numbers are rescaled such that the smallest nonzero magnitude becomes 0.5.
     """
     present = x[~np.isnan(x)]
     size = np.abs(present[present != 0])

@@ -3,10 +3,10 @@
 ::
 
     StreamSieveError
-    ├── InputError (ValueError)          the data given cannot be used as it is
-    │   ├── InputTypeError (TypeError)     it is not numbers
-    │   ├── BadValueError                  it holds a value that no statistic survives
-    │   ├── SchemaError                    its columns, names or rows do not fit what came before
+    ├── InputError (ValueError)          the data cannot be used as given
+    │   ├── InputTypeError (TypeError)     it is not numeric
+    │   ├── BadValueError                  it contains infinity, or a value whose square overflows
+    │   ├── SchemaError                    its columns, names or rows differ from those of earlier calls
     │   └── TargetError                    y cannot serve as the target of this method
     ├── ParameterError (ValueError)      a constructor parameter is out of its range
     ├── CapabilityError (TypeError)      this method cannot do that; the message names those that can
@@ -20,8 +20,9 @@
     ManyLevelsWarning (UserWarning)      the rarest levels of a nominal column were pooled
     DependentRowsWarning (UserWarning)   the rows do not look independent, and p-values would be too small
     TargetWarning (UserWarning)          whole numbers in y were taken for a quantity, or for classes
+    DateWarning (UserWarning)            dates in text were read day first, and the month may come first
 
-A message says what was wanted, what came, and what to do about it.
+A message says what was expected, what was given, and what to do.
 """
 
 from collections.abc import Sequence
@@ -93,6 +94,10 @@ class DependentRowsWarning(UserWarning):
 
 class TargetWarning(UserWarning):
     """Whole numbers in y were interpreted as a quantity or as classes; set ``task`` to choose."""
+
+
+class DateWarning(UserWarning):
+    """Dates in text such as 03/04/2024 are valid day first and month first; set ``month_first`` to choose."""
 
 
 class ManyLevelsWarning(UserWarning):

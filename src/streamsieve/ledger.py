@@ -7,7 +7,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
@@ -26,16 +26,22 @@ if TYPE_CHECKING:
     import os
 
 KEEP = ("all", "kept", "none")
-#: Lines at either end of a ledger that a page shows.
+#: Number of lines shown in HTML at either end of a ledger.
 PAGE_LINES = 10
-#: Lines of a ledger whose names are compared with a name that is not known.
+#: Number of lines searched for names similar to an unknown one.
 MOST_COMPARED = 100_000
 _NUMBERED = re.compile(r"x\d+")
 
 
+class TypedDecision(Decision):
+    """A decision, and the type of its column."""
+
+    type = ""
+
+
 @register
 class Ledger(Part, Sequence[Decision]):
-    """Every decision of a selector, in order; a table to export and a memory to ask.
+    """The log of all decisions of a selector, in order: why each feature was kept, rejected or evicted.
 
     Parameters
     ----------
@@ -68,21 +74,24 @@ class Ledger(Part, Sequence[Decision]):
         "seconds": Array("f8", "timed", low=0, optional=True),
     }
 
+    #: Returns the type of a column by name, None if it is not on record; None: types are not known.
+    type_of: Callable[[str], str | None] | None = None
+
     def __init__(self, keep: str = "all") -> None:
         if keep not in KEEP:
             raise ParameterError(f"ledger must be one of {', '.join(map(repr, KEEP))}, got {keep!r}")
         self.keep = keep
         self._chunks: list[Sequence[Decision]] = []
         self._open: list[Decision] = []
-        #: The oldest decisions as arrays: they never change, and checkpoints need them often.
+        #: The oldest decisions as arrays, cached because checkpoints save them often.
         self._packed: Arrays = _columns([])
-        #: Columns, by arrival number in order, of which it is known how long they took to compute.
+        #: Arrival numbers of the columns whose computing time is known, in order.
         self._timed, self._seconds = array("q"), array("d")
 
     # ---------------------------------------------------------------- writing
 
     def record(self, decisions: Decisions) -> None:
-        """Take the decisions on a block; with ``keep="kept"`` only what concerns kept features stays."""
+        """Record the decisions on a block; with ``keep="kept"``, only those on features that were kept."""
         if self.keep == "none" or not len(decisions):
             return
         chunk: Sequence[Decision] = decisions
@@ -96,12 +105,12 @@ class Ledger(Part, Sequence[Decision]):
         self._chunks.append(chunk)
 
     def note(self, decision: Decision) -> None:
-        """Take one decision; the fast way for single columns and for changes of a top set."""
+        """Record one decision; the fast path for single columns and for changes of the selected set."""
         if self.keep == "all" or (self.keep == "kept" and decision.event is not Event.REJECTED):
             self._open.append(decision)
 
     def clock(self, columns: Iterable[int], seconds: Iterable[float]) -> None:
-        """Note how long columns took to compute, by arrival number; later ones come later."""
+        """Record how long columns took to compute, by increasing arrival number."""
         if self.keep != "none":
             self._timed.extend(columns)
             self._seconds.extend(seconds)
@@ -133,15 +142,30 @@ class Ledger(Part, Sequence[Decision]):
         raise IndexError(index)
 
     def why(self, feature: str) -> Decision:
-        """Return the last decision on a feature: why it is in, or why it is out."""
+        """Return the last decision on a feature (why it is selected, or why not), with its type if known."""
         for chunk in reversed(self._parts()):
             if isinstance(chunk, Decisions):
                 found = chunk.last(feature)
             else:
                 found = next((d for d in reversed(chunk) if d.feature == feature), None)
             if found is not None:
-                return found
+                return self._typed(found)
         raise KeyError(self._unknown(feature))
+
+    def _typed(self, decision: Decision) -> Decision:
+        kind = None if self.type_of is None else self.type_of(decision.feature)
+        if kind is None:
+            return decision
+        typed = TypedDecision(*decision)
+        typed.type = kind
+        return typed
+
+    def _types(self, rows: Iterable[Decision]) -> list[str]:
+        """Return the type of the column of each decision; nothing if all known ones are numeric."""
+        if self.type_of is None:
+            return []
+        types = [self.type_of(row.feature) or "" for row in rows]
+        return types if {*types} - {"", "numeric"} else []
 
     def _unknown(self, feature: str) -> str:
         """Return the message about a feature without a decision."""
@@ -158,10 +182,10 @@ class Ledger(Part, Sequence[Decision]):
         return f"no feature named {feature!r} in the ledger{near}{partial}"
 
     def counts(self) -> dict[str, int]:
-        """Count features by what became of them, as ``{"kept": 4, "irrelevant": 963, "evicted": 2, ...}``.
+        """Count features by outcome, as ``{"kept": 4, "irrelevant": 963, "evicted": 2, ...}``.
 
-        ``kept`` are those that are kept now, ``evicted`` those that left, counted each time that they did,
-        and the rest are reasons for which features were rejected.
+        ``kept`` counts the features kept now, ``evicted`` the evictions (a feature may be evicted
+        repeatedly), and the other entries the rejected features by reason.
         """
         totals: Counter[str] = Counter()
         for chunk in self._parts():
@@ -176,7 +200,7 @@ class Ledger(Part, Sequence[Decision]):
         return {what: number for what, number in totals.items() if number}
 
     def kept(self) -> Iterator[Decision]:
-        """Yield the decisions to keep a feature, evicted later or not, without making all the others."""
+        """Yield the decisions to keep a feature, evicted later or not, without creating the others."""
         for chunk in self._parts():
             if isinstance(chunk, Decisions):
                 yield from chunk.kept()
@@ -185,11 +209,10 @@ class Ledger(Part, Sequence[Decision]):
 
     @property
     def seconds(self) -> FloatArray:
-        """How long each column took to compute, by arrival number; NaN where that is not known.
+        """Computing time of each column in seconds, by arrival number; NaN if not known.
 
-        Times are known of columns that were computed on demand (``streamsieve.features``), with
-        ``keep="kept"`` of those that were kept.  ``ledger_.seconds[sieve.selected_]`` is what the
-        selection costs.
+        Times are known for columns computed on demand (``streamsieve.features``); with ``keep="kept"``, for
+        those that were kept.  ``ledger_.seconds[sieve.selected_]`` is the cost of computing the selection.
         """
         times = np.full(self.clocked, np.nan)
         times[np.array(self._timed, np.int64)] = self._seconds
@@ -197,13 +220,14 @@ class Ledger(Part, Sequence[Decision]):
 
     @property
     def clocked(self) -> int:
-        """Length of ``seconds``: one more than the last column of which the time is known."""
+        """Length of ``seconds``: one more than the last column whose time is known."""
         return self._timed[-1] + 1 if self._timed else 0
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the whole ledger as columns, ready for any dataframe library.
 
-        ``seconds``, where times are known, stands with the verdict on a column, so that it adds up.
+        ``type`` is present if some column is not numeric.  ``seconds``, if times are known, is in the line of
+        the decision to keep or reject a column, not of its eviction, so that sums are correct.
         """
         rows = list(self)
         table: dict[str, list[Any]] = {
@@ -212,6 +236,9 @@ class Ledger(Part, Sequence[Decision]):
         table["event"] = [str(event) for event in table["event"]]
         table["reason"] = [str(reason) for reason in table["reason"]]
         table["by"] = [list(by) for by in table["by"]]
+        types = self._types(rows)
+        if types:
+            table["type"] = types
         if self._timed:
             time_of = self._time_of()
             table["seconds"] = [time_of(row) for row in rows]
@@ -227,10 +254,10 @@ class Ledger(Part, Sequence[Decision]):
         """Return the whole ledger as a pyarrow table (needs the ``cli`` extra)."""
         pa = needs("pyarrow", "an Arrow table")
         text, number = pa.string(), pa.float64()
-        kinds = (pa.int64(), text, text, text, number, number, pa.list_(text), number)
+        kinds = {"step": pa.int64(), "statistic": number, "p_value": number, "seconds": number}
+        kinds["by"] = pa.list_(text)
         table = self.columns()
-        # seconds are there or not
-        return pa.table(table, schema=pa.schema(list(zip(table, kinds, strict=False))))
+        return pa.table(table, schema=pa.schema([(name, kinds.get(name, text)) for name in table]))
 
     def to_pandas(self) -> Any:
         """Return the whole ledger as a pandas dataframe."""
@@ -255,10 +282,15 @@ class Ledger(Part, Sequence[Decision]):
         """
         if not overwrite:
             refuse_foreign([path])
-        timed, time_of = bool(self._timed), self._time_of()
-        lines = ((*row[:-1], ";".join(row.by), *(time_of(row),) * timed) for row in self)
+        timed, time_of, types = bool(self._timed), self._time_of(), self._types(self)
+        head = Decision._fields + ("type",) * bool(types) + ("seconds",) * timed
+        kinds = ((kind,) for kind in types) if types else repeat(())
+        lines = (
+            (*row[:-1], ";".join(row.by), *kind, *(time_of(row),) * timed)
+            for row, kind in zip(self, kinds, strict=False)
+        )
         with replacing(path) as file:
-            write_csv(file, chain([Decision._fields + ("seconds",) * timed], lines), raw=raw)
+            write_csv(file, chain([head], lines), raw=raw)
 
     def __repr__(self) -> str:
         return f"<ledger of {len(self):,} decisions, keep={self.keep!r}>"
@@ -318,7 +350,7 @@ class ProvisionalLedger(Ledger):
     changes nothing; they are not saved.
     """
 
-    #: Returns the provisional decisions, as if no more columns came; None: there are none.
+    #: Returns the provisional decisions, as they would be if no more columns arrived; None if there are none.
     outlook: Callable[[], Decisions] | None = None
     #: Why they may still change.
     because: str = ""
@@ -338,13 +370,13 @@ class ProvisionalLedger(Ledger):
 
 @register
 class RevisedLedger(Ledger):
-    """A ledger in which later columns may revise the verdict on an earlier one.
+    """A ledger in which later columns may revise the decision on an earlier one.
 
-    What was decided is recorded once.  Revisions are computed on every access and take the place of all that
-    was said of their features; they are not saved.
+    Every decision is recorded once.  Revisions are computed on every access, and replace all recorded
+    decisions on their features; they are not saved.
     """
 
-    #: Returns the verdicts that hold now, of the features whose recorded ones do not; None: there are none.
+    #: Returns the current decisions on features whose recorded ones are outdated; None if there are none.
     revisions: Callable[[], Sequence[Decision]] | None = None
 
     def _parts(self) -> Sequence[Sequence[Decision]]:
@@ -354,7 +386,7 @@ class RevisedLedger(Ledger):
             return recorded
         features = {line.feature for line in revised}
         lines = [line for line in chain.from_iterable(recorded) if line.feature not in features]
-        # evictions stand before the verdict on their newcomer
+        # evictions precede the decision on the new column that caused them
         return (sorted([*lines, *revised], key=lambda line: (line.step, line.event is not Event.EVICTED)),)
 
 
@@ -383,8 +415,11 @@ def _columns(rows: list[Decision]) -> Arrays:
 
 
 def _appended(before: Arrays, after: Arrays) -> Arrays:
-    """Return the arrays of some decisions and of those that followed; texts end after the texts before."""
-    return {
-        key: np.concatenate([array, after[key] + array[-1:].sum() if key.endswith("/ends") else after[key]])
-        for key, array in before.items()
-    }
+    """Concatenate the arrays of earlier and later decisions; the ends of texts are shifted."""
+    joined = {}
+    for key, earlier in before.items():
+        later = after[key]
+        if key.endswith("/ends"):
+            later = later + earlier[-1:].sum()  # the last end, or 0 without texts
+        joined[key] = np.concatenate([earlier, later])
+    return joined

@@ -1,7 +1,12 @@
-"""The one-line door: data in, fitted selector out, by a method that the data choose."""
+"""``select``: feature selection in one call, with a method chosen by the data."""
 
 from __future__ import annotations
 
+import inspect
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,17 +14,21 @@ from sklearn.base import clone
 
 from streamsieve._frames import as_frame, is_frame, new_frame
 from streamsieve._parameters import did_you_mean
+from streamsieve._paths import format_of, is_paths, resolve
 from streamsieve._validation import check_length, task_of
 from streamsieve.base import OfflineSelector
 from streamsieve.choosing import Profile, choose
-from streamsieve.exceptions import SchemaError, TargetError
+from streamsieve.exceptions import BadValueError, ParameterError, SchemaError, TargetError
 from streamsieve.protocols import Task
 from streamsieve.registry import selector as selector_of
 from streamsieve.running import run
+from streamsieve.sources import ArrowSource
 from streamsieve.sources import open as open_source
 
-#: The method that is chosen by the data.
+#: Name of the automatic choice of a method.
 AUTO = "auto"
+#: Options of `streamsieve.open` that are not parameters of any selector.
+READING = {*inspect.signature(ArrowSource).parameters} - {"paths", "target", "missing", "nominal"}
 
 
 def select(
@@ -31,29 +40,32 @@ def select(
     task: str = "auto",
     **parameters: Any,
 ) -> Any:
-    """Select features of a table, an array or a file by one call.
+    """Select features of a dataframe, an array or a file in one call.
 
     Parameters
     ----------
     data : dataframe, array, sparse matrix, path, pattern, or source
-        Files are those that :func:`streamsieve.open` takes.
+        Paths and patterns are opened by :func:`streamsieve.open`.
     target : str or array
         The name of the column that holds the target, or the target itself, one value per row.
     method : str or selector, default="auto"
         A name that ``streamsieve methods`` lists, or a selector.  "auto" chooses by the size of the data, the
         number of classes and ``goal``; see :func:`streamsieve.choosing.choose`.
     goal : {"accurate", "smallest", "fdr", "explain"}, default="accurate"
-        What the selection is for: prediction, as few columns as possible, a bound on the false discovery
-        rate, or every column that takes part.  With ``method="auto"`` only.
+        Goal of the selection: accurate prediction, as few columns as possible, a bound on the false discovery
+        rate, or all columns that are associated with the target, alone or in a pair.  With ``method="auto"``
+        only.
     task : {"auto", "classification", "regression"}, default="auto"
-        What the target is; "auto" decides by its values, as selectors do.
+        Type of target; "auto" decides by its values, as selectors do.
     **parameters
-        Parameters of the selector, such as ``alpha=0.01`` or ``k=20``.
+        Parameters of the selector, such as ``alpha=0.01`` or ``k=20``; for files also options of
+        :func:`streamsieve.open`, such as ``sep=";"`` or ``missing="impute"``.  Unless ``categories`` and
+        ``dates`` say otherwise, text of files is encoded ("auto") and dates are left out ("drop").
 
     Returns
     -------
-    the fitted selector: it has ``ranking()``, ``transform`` and ``ledger_.why(name)``, and its text says
-    which method was chosen and why
+    the fitted selector, with ``ranking()``, ``transform`` and ``ledger_.why(name)``; printing it shows which
+    method was chosen and why
 
     Examples
     --------
@@ -64,27 +76,57 @@ def select(
     >>> type(sieve).__name__, len(sieve.selected_)
     ('FastOSFS', 7)
     """
-    X, y, source = _taken(data, target)
+    X, y, source = _taken(data, target, parameters)
     y_values, kind = task_of(y, task)
     note = ""
     if isinstance(method, str) and method == AUTO:
         classes = 0 if kind is Task.REGRESSION else len(np.unique(y_values))
         profile = Profile(rows=len(y_values), columns=_width(X, source), task=kind, classes=classes)
         choice = choose(profile, goal)
-        selector, note = choice.selector(**parameters), str(choice)
+        cls, note = selector_of(choice.method), str(choice)
+        selector = cls(**{**choice.parameters, **_known(cls(), parameters)})
     elif isinstance(method, str):
-        selector = selector_of(method)(**parameters)
+        cls = selector_of(method)
+        selector = cls(**_known(cls(), parameters))
     else:
-        selector = clone(method).set_params(**parameters)
-    if getattr(selector, "task", None) == "auto":  # decided above, and said once
+        selector = clone(method).set_params(**_known(method, parameters))
+    if getattr(selector, "task", None) == "auto":  # decided, and warned about, above
         selector.set_params(task="regression" if kind is Task.REGRESSION else "classification")
-    _fit(selector, X, y, source)
-    selector._chosen_by = note  # noqa: SLF001 - shown with what was kept
+    with _ways_out(selector, source):
+        _fit(selector, X, y, source)
+    left_out = "; ".join(f"{why}: {', '.join(map(str, names))}" for why, names in _left_out(source).items())
+    # shown with what was kept
+    selector._chosen_by = "; ".join(filter(None, [note, left_out and f"left out: {left_out}"]))  # noqa: SLF001
+    selector._target_column = target if isinstance(target, str) else None  # noqa: SLF001 - transform takes it
     return selector
 
 
-def _taken(data: Any, target: Any) -> tuple[Any, Any, Any]:
-    """Return matrix and target of data in memory, or the target and the source of data that streams."""
+def _known(selector: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a selector; refuse unknown ones by name."""
+    known = selector.get_params(deep=True)
+    for name in parameters:
+        if name not in known:
+            raise ParameterError(
+                f"{type(selector).__name__} has no parameter {name!r}"
+                f"{did_you_mean(name, [*known, 'goal', 'method', 'target', 'task'])}; it has "
+                f"{', '.join(selector.get_params(deep=False))}"
+            )
+    return parameters
+
+
+def _options(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Remove from the parameters, and return, those that control how files are read."""
+    found = {name: parameters.pop(name) for name in [*parameters] if name in READING}
+    if parameters.get("missing") == "impute":  # "omit" is an option of selectors
+        found["missing"] = parameters.pop("missing")
+    return found
+
+
+def _taken(data: Any, target: Any, parameters: dict[str, Any]) -> tuple[Any, Any, Any]:
+    """Return matrix and target of data in memory, or the source of streamed data and its target.
+
+    Options of files are removed from the parameters.
+    """
     if target is None and not hasattr(data, "rows"):
         raise TargetError("select needs a target: give target='column' or one value per row")
     if is_frame(data) and isinstance(target, str):
@@ -95,10 +137,33 @@ def _taken(data: Any, target: Any) -> tuple[Any, Any, Any]:
     if is_frame(data) or isinstance(data, np.ndarray) or hasattr(data, "tocsr") or isinstance(data, list):
         check_length(target, data.shape[0] if hasattr(data, "shape") else len(data))
         return data, target, None
-    source = open_source(data, target=target)
+    options = _options(parameters) if isinstance(data, (str, os.PathLike, list, tuple)) else {}
+    if is_paths(data) and not any(format_of(file).kind == "svmlight" for file in resolve(data)):
+        options = {"categories": "auto", "dates": "drop", **options}  # as on the command line
+    source = open_source(data, target=target, **options)
     if getattr(source, "y", None) is None:
         raise TargetError("the source has no target of all rows: open it with target=...")
     return None, source.y, source
+
+
+@contextmanager
+def _ways_out(selector: Any, source: Any) -> Iterator[None]:
+    """Context: a complaint about missing values names the parameters that help."""
+    try:
+        yield
+    except BadValueError as error:
+        ways = ["missing='omit' (each test uses the rows that are complete)"]
+        ways = ways if "missing" in selector.get_params(deep=False) else []
+        ways += ["missing='impute' (the mean of the column)"] if source is not None else []
+        if not math.isnan(error.value) or not ways:
+            raise
+        raise BadValueError(f"{error}, or give {' or '.join(ways)}", error.feature, error.value) from error
+
+
+def _left_out(source: Any) -> dict[str, list[str]]:
+    """Return the columns of files that are no features and were not named, by the reason."""
+    found: dict[str, list[str]] = getattr(source, "left_out", {})
+    return {why: names for why, names in found.items() if why not in ("excluded", "not asked for")}
 
 
 def _width(X: Any, source: Any) -> int:

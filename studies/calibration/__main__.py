@@ -1,4 +1,4 @@
-"""Command line: ``python -m studies.calibration [--quick] [--minutes N] [--only NAME] [--fresh]``."""
+"""Command line: ``python -m studies.calibration``; ``--help`` lists the options."""
 
 from __future__ import annotations
 
@@ -23,6 +23,12 @@ def main(arguments: list[str] | None = None) -> int:
         docs = Path(tempfile.mkdtemp(prefix="calibration-"))
         stored = docs / "calibration.jsonl"
     store = plan.Store(stored, fresh=options.fresh)
+    if options.check:
+        some = [job for job in plan.jobs(options.seed, 0) if _wanted(job, options.only)]
+        differ = plan.stale(store, some, options.check, _say)
+        for job in differ:
+            _say(f"stale, count it again: {job.subject}, {job.data}, n = {job.n}")
+        return 1 if differ else 0
     until, number = time.monotonic() + 60 * options.minutes, 0
     # the first round is always complete
     while plan.run(
@@ -57,6 +63,10 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--only", help="compute these tests or experiments only, a pattern; others are as stored"
     )
+    parser.add_argument(
+        "--check", type=int, default=0, metavar="N",
+        help="count N stored cells of every test again, and say which differ from today's code",
+    )  # fmt: skip
     parser.add_argument("--fresh", action="store_true", help="forget stored results")
     return parser.parse_args(arguments)
 

@@ -46,7 +46,7 @@ class Family:
     draw : function of a generator, rows and columns
     sizes : numbers of rows
     kind : "independent" rows; "serial" or "grouped" rows; "missing" values; "given" columns, or
-        "strata"; "given, missing"
+        "strata"; "given, missing"; "model": given columns that only a linear model takes
     held_back : chosen after the tests were written
     """
 

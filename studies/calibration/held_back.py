@@ -22,6 +22,7 @@ from studies.calibration.families import (
     independent,
     labelled,
     levels,
+    lognormal,
     student,
 )
 
@@ -123,6 +124,51 @@ def heavy_residuals(rng: Generator, n: int, m: int) -> Data:
     return Data(X, y, given=Z)
 
 
+def pareto_residuals(rng: Generator, n: int, m: int) -> Data:
+    """Columns that depend on y through a given one; what is left is Pareto in x and Laplace in y."""
+    Z = rng.standard_normal((n, 1))
+    return Data(Z + rng.pareto(2.5, (n, m)), 8 * Z[:, 0] + rng.laplace(size=n), given=Z)
+
+
+def rare_class_given(rng: Generator, n: int, m: int) -> Data:
+    """A class of 15 % that a given column nearly decides; columns are this one and gamma noise."""
+    Z = rng.standard_normal((n, 1))
+    latent = 4 * Z[:, 0] + rng.standard_normal(n)
+    y = (latent > np.quantile(latent, 0.85)).astype(int)
+    return Data(Z + rng.gamma(0.5, size=(n, m)), y, given=Z)
+
+
+def modelled(
+    k: int, x: Callable[[Generator, Any], Drawn], y: Callable[[Generator, Any], Drawn], copies: float = 0.0
+) -> Callable[[Generator, int, int], Data]:
+    """Return a draw of columns that depend on y through k given ones; x and y draw what a model leaves.
+
+    Effects of the given columns fall by a factor of 6, so that each in turn is significant.  ``copies``: the
+    share that given columns have in common.
+    """
+
+    def draw(rng: Generator, n: int, m: int) -> Data:
+        Z = copies * rng.standard_normal((n, 1)) + (1 - copies) * rng.standard_normal((n, k))
+        effects = 6.0 ** np.arange(k + 1, 1, -1) / (1 - copies)
+        return Data(Z.mean(axis=1)[:, None] + x(rng, (n, m)), Z @ effects + y(rng, n), given=Z)
+
+    return draw
+
+
+def counts_given(rng: Generator, n: int, m: int) -> Data:
+    """Columns and y are counts, and five levels of a given column move both."""
+    Z = rng.integers(0, 5, (n, 1)).astype(float)
+    return Data(Z + rng.poisson(0.4, (n, m)), 9 * Z[:, 0] + rng.poisson(0.4, n) + 0.5, given=Z)
+
+
+def rarer_class_given(rng: Generator, n: int, m: int) -> Data:
+    """A class of 5 % that a given column nearly decides; columns are this one and lognormal noise."""
+    Z = rng.standard_normal((n, 1))
+    latent = 4 * Z[:, 0] + rng.standard_normal(n)
+    y = (latent > np.quantile(latent, 0.95)).astype(int)
+    return Data(Z + np.exp(rng.standard_normal((n, m))), y, given=Z)
+
+
 def bursts(rng: Generator, n: int, m: int) -> Data:
     """Runs of ten rows are missing, in each column others; values are skewed."""
     lost = np.repeat(rng.random((-(-n // 10), m)) < 0.3, 10, axis=0)[:n]
@@ -153,6 +199,29 @@ HELD_BACK = (
     late("lognormal columns, t4 copula, two classes (4:1)", copula),
     late("missing in bursts, gamma x and y", bursts, kind="missing"),
     late("x, y depend through given, heavy residuals", heavy_residuals, (100, 300), kind="given"),
+    late(
+        "x, y depend through one given, Pareto and Laplace left", pareto_residuals, (100, 300), kind="given"
+    ),
+    late("class of 15 %, gamma x, through one given", rare_class_given, (100, 300), kind="given"),
+    late(
+        "two given over 20 rows, Weibull and t2 left", modelled(2, weibull, student(2)), (20,), kind="model"
+    ),
+    late("counts, x and y, through one given", counts_given, (60,), kind="model"),
+    late("class of 5 %, lognormal x, through one given", rarer_class_given, (140,), kind="model"),
+    late(
+        "three near copies given, lognormal and t3 left",
+        modelled(3, lognormal, student(3), 0.9),
+        (60,),
+        kind="model",
+    ),
+    late(
+        "five given over 16 rows, lognormal and t3 left",
+        modelled(5, lognormal, student(3)),
+        (16,),
+        kind="model",
+    ),
+    late("20 flat levels, class of 6 %", labelled(levels(*(0.05,) * 20), 0.94, 0.06), (300,)),
+    late("15 flat levels, three classes (8:1:1)", labelled(levels(*(1 / 15,) * 15), 0.8, 0.1, 0.1), (250,)),
     late("2 levels, 2 classes, strata of 5 rows", tiny_strata, (100, 200), kind="strata"),
     late("MA(5) rows", filtered([1.0] * 6, [1.0]), (200, 600), kind="serial"),
     late("seasonal rows, lag 12", filtered([1.0], [1.0, *[0.0] * 11, -0.7]), (200, 600), kind="serial"),

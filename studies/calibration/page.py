@@ -52,9 +52,12 @@ has less power.
 - Of {default_cells:,} cells of tests that the library uses by default, {default_liberal} are liberal and
   {default_conservative} conservative.
 - Of {other_cells:,} cells of tests that are offered for comparison with papers, {other_liberal} are liberal.
-- Families marked † were added after the tests had been written, and were not used to develop them.
-  The confirmation of the rank basis is the exception: it is younger than the families, and sizes over all of
-  them (other draws) were seen while it was designed.
+- Families marked † were added after the tests had been written, and were not used to develop them, with two
+  exceptions. The confirmation of the rank basis is younger than the families, and sizes over all of them
+  (other draws) were seen while it was designed. The confirmation of coefficients (*t in a linear model*)
+  was designed to mend the family of heavy residuals; the other families of conditional tests marked † are
+  younger than it. The families of 15 and 20 flat levels are younger than the bound below which
+  tables with rare levels are confirmed.
 """
 
 
@@ -217,8 +220,9 @@ def _again() -> str:
 ## Reproduce this page
 
 `python -m studies.calibration` computes what is missing; `--minutes N` adds draws; `--only NAME` computes
-the tests or experiments of this name (a pattern) and takes all others as they are stored; `--quick` checks
-the defaults in seconds and fails if a test is liberal and no sentence above says why.
+the tests or experiments of this name (a pattern) and takes all others as they are stored; `--check N` counts
+N cells of every test again and says which differ from those stored; `--quick` checks the defaults in seconds
+and fails if a test is liberal and no sentence above says why.
 
 Written {datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()}, {packages}. Stored counts:
 `studies/results/calibration.jsonl`.

@@ -61,11 +61,11 @@ def jobs(seed: int, number: int, *, quick: bool = False) -> list[Job]:
     return found
 
 
-def compute(job: Job, *, quick: bool = False) -> dict[str, Any]:
-    """Return the counts of a job."""
+def compute(job: Job, *, quick: bool = False, targets: int | None = None) -> dict[str, Any]:
+    """Return the counts of a job; ``targets``: their number, if not that of a round."""
     seed = (job.seed, job.round)
     if job.subject in TESTS:
-        targets = QUICK_TARGETS if quick else TARGETS if job.n < MANY else TARGETS_OF_MANY
+        targets = targets or (QUICK_TARGETS if quick else TARGETS if job.n < MANY else TARGETS_OF_MANY)
         return sizes.simulate(FAMILIES[job.data], job.n, TESTS[job.subject], targets, seed)
     experiment = EXPERIMENTS[job.subject]
     if quick:
@@ -125,6 +125,25 @@ def run(store: Store, some: Iterable[Job], *, until: float, quick: bool, say: Ca
         if done % 10 == 0 or done == len(missing):
             say(f"{done} of {len(missing)} cells, {time.monotonic() - began:.0f} s")
     return done == len(missing)
+
+
+def stale(store: Store, some: Iterable[Job], number: int, say: Callable[[str], None]) -> list[Job]:
+    """Compute some cells of every subject again, evenly spread; return those whose stored result differs.
+
+    A subject of which a cell differs was changed without a new ``form``: all its cells must be counted again.
+    """
+    by_subject: dict[str, list[Job]] = {}
+    for job in some:
+        if job in store.results:
+            by_subject.setdefault(job.subject, []).append(job)
+    found = []
+    for subject, stored in by_subject.items():
+        picked = sorted({round(i * (len(stored) - 1) / max(1, number - 1)) for i in range(number)})
+        before = {stored[i]: store.results[stored[i]] for i in picked}
+        differ = [job for job, one in before.items() if compute(job, targets=one.get("targets")) != one]
+        say(f"{subject}: {len(differ)} of {len(picked)} cells differ, {len(stored)} are stored")
+        found += differ
+    return found
 
 
 def _labelled(job: Job, *, quick: bool) -> tuple[Job, dict[str, Any]]:

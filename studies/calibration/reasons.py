@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+HEAVY_LEFT = """
+        Partial correlations are tested by t, without a confirmation by ranks: given what explains most of x
+        and y, what is left of both is heavy-tailed. Transform such columns and y (logarithm, ranks), or test
+        by tables (`test="g2"`)."""
 #: Subject and data, as patterns, and the sentence; the first that fits counts.
 REASONS: dict[tuple[str, str], str] = {
     ("correlation, z", "*"): """
@@ -23,13 +27,13 @@ REASONS: dict[tuple[str, str], str] = {
         A few functions of the ranks of the given columns (`test="basis"`) need not take away all of a
         dependence through their values, and what is left counts as dependence. Use the default where columns
         depend linearly.""",
-    ("FastOSFS*", "*heavy residuals*"): """
-        Partial correlations are tested by t, without a confirmation by ranks: given what explains most of x
-        and y, what is left of both is heavy-tailed. Transform such columns and y (logarithm, ranks), or test
-        by tables (`test="g2"`).""",
-    ("t in a linear model", "*heavy residuals*"): """
-        The t test of a coefficient is exact for Gaussian residuals; here the residuals of y are t3 and those
-        of x lognormal. Transform y (logarithm, ranks), or confirm the columns on rows held out.""",
+    ("FastOSFS*", "*heavy residuals*"): HEAVY_LEFT,
+    ("FastOSFS*", "*Pareto and Laplace left"): HEAVY_LEFT,
+    ("t in a linear model, not confirmed", "*"): """
+        The t test of a coefficient (`OnlineFDR(scope="conditional", p_value="t")`), which is that of a
+        partial correlation, is exact for Gaussian residuals, and liberal in its tail where the model leaves
+        heavy tails or a rare class in both x and y. Use the default, which confirms such coefficients by the
+        ranks of the residuals; `OSFS` and `FastOSFS` have no such confirmation: transform y there.""",
     ("rows, t", "*"): """
         Welch's t of a rare class and a skewed or discrete feature: the variance of the class rests on few
         rows. A row screen has moments only, and no ranks to confirm with. Use `Screen("mutual_info")`, whose

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,11 +114,13 @@ def screened(criterion: str, **options: Any) -> Callable[[Data, Sequence[float]]
 # ------------------------------------------------------------------------------------ conditional tests
 
 
-def stepwise(data: Data) -> FloatArray:
-    """Return p-values of columns given the sum of the given ones, which a linear model keeps."""
-    selector = ss.OnlineFDR(alpha=1e-4, scope="conditional", task="regression")
-    ledger = selector.fit(np.column_stack([data.given.sum(axis=1), data.X]), data.y).ledger_
-    return np.array([decision.p_value for decision in ledger])[1:]
+def stepwise(data: Data, *, p_value: str = "auto") -> FloatArray:
+    """Return p-values of columns given other ones, which a linear model keeps."""
+    selector = ss.OnlineFDR(alpha=1e-3, scope="conditional", task="regression", p_value=p_value)
+    selector.begin(data.y, serial=False).offer(data.given)
+    if len(selector.selected_) < data.given.shape[1]:  # no test of what the family is about
+        return np.ones(data.X.shape[1])
+    return np.array([decision.p_value for decision in selector.offer(data.X)])
 
 
 def blanket(make: Callable[[float], Any]) -> Callable[[Data, Sequence[float]], BoolArray]:
@@ -218,9 +221,14 @@ SUBJECTS = (
         independent,
         default=True,
         rows=(0, FEW),
+        form=2,
     ),
     Subject(
-        "correlation, online", measured(lambda: ss.OnlineFDR(test="fisher_z")), independent, default=True
+        "correlation, online",
+        measured(lambda: ss.OnlineFDR(test="fisher_z")),
+        independent,
+        default=True,
+        form=2,
     ),
     Subject("by type, fixed level", decided(ss.SAOLA), independent, default=True, rows=(0, FEW)),
     Subject("by type, online", measured(ss.OnlineFDR), independent, default=True),
@@ -242,7 +250,15 @@ SUBJECTS = (
         default=True,
         form=2,
     ),
-    Subject("t in a linear model", by_p_value(stepwise), kind("given"), CONDITIONAL, default=True),
+    Subject(
+        "t in a linear model, not confirmed",
+        by_p_value(partial(stepwise, p_value="t")),
+        kind("given", "model"),
+        CONDITIONAL,
+    ),
+    Subject(
+        "t in a linear model", by_p_value(stepwise), kind("given", "model"), CONDITIONAL, default=True, form=3
+    ),
     Subject(
         "FastOSFS",
         blanket(lambda a: ss.FastOSFS(a, test="fisher_z")),
@@ -278,7 +294,14 @@ SUBJECTS = (
     Subject("G2, chi2, strata", stratum(GSquared, p_value="chi2"), strata, CONDITIONAL, columns=STRATUM),
     Subject("X2, chi2, strata", stratum(ChiSquareTest, p_value="chi2"), strata, CONDITIONAL, columns=STRATUM),
     Subject("tables, strata", stratum(GSquared), strata, CONDITIONAL, default=True, columns=STRATUM),
-    Subject("correlation, missing omitted", measured(complete_pairs), kind("missing"), MISSING, default=True),
+    Subject(
+        "correlation, missing omitted",
+        measured(complete_pairs),
+        kind("missing"),
+        MISSING,
+        default=True,
+        form=2,
+    ),
     Subject(
         "correlation, rows declared", measured(ss.OnlineFDR, rows=True), dependent, DEPENDENT, default=True
     ),

@@ -25,7 +25,7 @@ EARLIER: dict[str, Callable[[], Any]] = {
     "OSSFS-DD text no floor": lambda: ss.OSSFSDD(floor=0, variant="paper", **Z),
     "marginal ADDIS": lambda: ss.OnlineFDR("addis", alpha=FDR, **Z, test="fisher_z"),
     "marginal LORD++": lambda: ss.OnlineFDR("lord", alpha=FDR, **Z, test="fisher_z"),
-    "conditional SAFFRON": lambda: ss.OnlineFDR("saffron", alpha=FDR, scope="conditional"),
+    "conditional SAFFRON": lambda: ss.OnlineFDR("saffron", alpha=FDR, scope="conditional", p_value="t"),
     "Alpha-investing": ss.AlphaInvesting,
     "SAOLA": lambda: ss.SAOLA(**Z, measure="fisher_z"),
     "SAOLA + ADDIS": lambda: ss.SAOLA(FDR, fdr="addis", **Z, measure="fisher_z"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve.evaluation.plots.style import COLOURS, GREY, bare, new_figure
+from streamsieve.evaluation.plots.style import COLORS, GRAY, bare, new_figure
 from studies.ranking._methods import ALL, LATER
 from studies.ranking._results import Results
 
@@ -33,19 +33,19 @@ def figure(found: Results) -> Any:
     axes = picture.add_subplot()
     for method, (size, by_order) in points.items():
         new = method in LATER
-        axes.plot([size, size], [by_order.min(), by_order.max()], color=GREY, linewidth=1.2, zorder=1)
+        axes.plot([size, size], [by_order.min(), by_order.max()], color=GRAY, linewidth=1.2, zorder=1)
         axes.plot(
             size, by_order.mean(), "s" if method == ALL else "o", markersize=6, zorder=2,
-            markeredgecolor=COLOURS[0], markerfacecolor="white" if new else COLOURS[0],
+            markeredgecolor=COLORS[0], markerfacecolor="white" if new else COLORS[0],
         )  # fmt: skip
     axes.set_xscale("log")
     axes.set(xlabel="columns kept, median over the sets", ylabel="accuracy, mean over sets and orders")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.margins(x=0.12, y=0.06)
     bare(axes)
-    axes.plot([], [], "o", color=COLOURS[0], label="of the earlier ranking")
-    axes.plot([], [], "o", markeredgecolor=COLOURS[0], markerfacecolor="white", label="new")
-    axes.plot([], [], "s", color=COLOURS[0], label="no selection")
+    axes.plot([], [], "o", color=COLORS[0], label="of the earlier ranking")
+    axes.plot([], [], "o", markeredgecolor=COLORS[0], markerfacecolor="white", label="new")
+    axes.plot([], [], "s", color=COLORS[0], label="no selection")
     axes.legend(frameon=False, loc="lower right", fontsize=9)
     _name(picture, axes, {method: (size, by_order.mean()) for method, (size, by_order) in points.items()})
     return picture
@@ -65,7 +65,7 @@ def _name(picture: Any, axes: Any, points: dict[str, tuple[float, float]]) -> No
         taken.append(boxes[i])
         name = axes.annotate(
             method, points[method], (across, up), textcoords="offset points", ha=side, va="center",
-            fontsize=FONT, arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 0}
+            fontsize=FONT, arrowprops={"arrowstyle": "-", "color": GRAY, "linewidth": 0.6, "shrinkA": 0}
             if abs(up) > 7 else None,
         )  # fmt: skip
         name.set_in_layout(False)

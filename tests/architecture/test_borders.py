@@ -17,11 +17,6 @@ from tools.shape.tree import Tree
 DEPTH = 3
 
 
-@pytest.fixture(scope="module")
-def tree():
-    return Tree()
-
-
 def listed(title, offenders):
     """Fail with one offender per line, if there are any."""
     __tracebackhide__ = True

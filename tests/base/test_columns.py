@@ -186,3 +186,15 @@ def test_names_of_an_array_are_plain_text():
     sieve = ss.SAOLA().begin(y)
     sieve.offer(np.c_[y, np.zeros(40)], names=np.array(["kept", "constant"]))
     assert [type(name) for name in sieve.get_feature_names_out()] == [str]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [{"a", "b"}, (name for name in "ab"), {"a": 1, "b": 2}, 7],
+    ids=["set", "generator", "dict", "number"],
+)
+def test_names_without_an_order_are_refused(names):
+    sieve = ss.SAOLA().begin(np.arange(6) % 2)
+    with pytest.raises(SchemaError, match="names must be a list, one name per column; got a"):
+        sieve.offer(np.ones((6, 2)), names=names)
+    assert sieve.n_features_in_ == 0

@@ -108,7 +108,7 @@ def test_a_third_class_is_refused_at_once_where_two_are_compared():
         screen.partial_fit(X[:1], np.array([7]))
 
 
-def test_new_labels_and_types_go_the_long_way_and_are_learnt():
+def test_new_labels_and_types_go_the_long_way_and_are_learned():
     X, y = rows(200)
     y[150:] = 2
     mixed = Screen(k=2)

@@ -1,6 +1,7 @@
 """What every selector over rows owes its user, beyond the contracts."""
 
 import json
+from copy import deepcopy
 
 import numpy as np
 import pytest
@@ -10,7 +11,14 @@ from sklearn.base import clone
 import streamsieve as ss
 from streamsieve import rows
 from streamsieve.base import RowSelector
-from streamsieve.exceptions import CapabilityError, InputError, ParameterError, SchemaError, TargetError
+from streamsieve.exceptions import (
+    CapabilityError,
+    InputError,
+    MergeError,
+    ParameterError,
+    SchemaError,
+    TargetError,
+)
 from streamsieve.protocols import RowBatch, Traits
 from streamsieve.state import Array, Float, register
 
@@ -40,7 +48,7 @@ class Plain(RowSelector):
 
 def test_traits_are_enforced():
     X, y = toy()
-    with pytest.raises(CapabilityError, match="no use for sample_weight"):
+    with pytest.raises(CapabilityError, match="does not support sample_weight"):
         Plain().learn(RowBatch(X, y, np.ones(len(y))))
     for value in (np.nan, np.inf):
         bad = X.copy()
@@ -51,7 +59,7 @@ def test_traits_are_enforced():
             Plain().learn(RowBatch(bad, y, names=list("abcde")))
         with pytest.raises(InputError, match="feature 'a'"):
             Plain().learn_one({"a": value}, 0)
-    with pytest.raises(CapabilityError, match="no use for sample_weight"):
+    with pytest.raises(CapabilityError, match="does not support sample_weight"):
         Plain().learn(RowBatch(X, y, np.ones(len(y)), names=list("abcde")))
     with pytest.raises(CapabilityError, match="cannot merge"):
         Plain().fit(X, y).merge(Plain().fit(X, y))
@@ -278,3 +286,23 @@ def test_classes_of_a_numeric_target_are_refused():
     X, y = toy()
     with pytest.raises(TargetError, match="numeric"):
         ss.Screen("correlation", k=1).partial_fit(X, y + 0.5, classes=[0, 1])
+
+
+@pytest.mark.parametrize("criterion", ["f", "mutual_info"])
+def test_merging_many_is_merging_one_by_one(criterion):
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, 240)
+    X = rng.normal(size=(240, 5)) + y[:, None] * np.arange(5) / 4
+    parts = [ss.Screen(criterion, k=2).partial_fit(X[i::4], y[i::4]) for i in range(4)]
+    together, in_turn = deepcopy(parts[0]), deepcopy(parts[0])
+    with pytest.raises(MergeError):
+        together.merge_many([parts[1], ss.Screen("gini").partial_fit(X, y)])
+    assert together.n_samples_seen_ == 60
+    assert together.merge_many(iter(parts[1:])) is together
+    for part in parts[1:]:
+        in_turn.merge(part)
+    assert together.n_samples_seen_ == in_turn.n_samples_seen_ == 240
+    assert np.allclose(together.scores_, in_turn.scores_, rtol=1e-12)
+    whole = ss.Screen(criterion, k=2).fit(X, y)
+    assert np.allclose(together.scores_, whole.scores_, rtol=1e-9)
+    assert together.selected_.tolist() == whole.selected_.tolist()

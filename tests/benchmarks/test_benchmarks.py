@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import _bars, _report
+from benchmarks import _bars, _report, _scaling
 from benchmarks._cases import Size, cases_of, suite_names
 from benchmarks._measure import Seconds, interleave
 from benchmarks._run import FIELDS, Result
@@ -150,3 +150,15 @@ def test_a_suite_run_again_replaces_its_section_alone(tmp_path):
     assert "0 of 1 bars reached" in text
     assert "a \\| b" in text
     assert "python -m benchmarks" in text
+
+
+def test_pictures_of_growth_say_what_is_held_fixed():
+    results = _scaling.recorded(Path(_scaling.__file__).with_name("results.json"))
+    for prefix, fixed in {
+        "Screen fisher, n = ": "500 features, 2 classes",
+        "Screen fisher, p = ": "5,000 rows, 2 classes",
+        "Screen fisher, classes = ": "20,000 rows, 500 features",
+        "SAOLA, p = ": "2,000 rows, sparse",
+        "SAOLA, kept = ": "20,000 rows, 1,000 columns, dense",
+    }.items():
+        assert _scaling._fixed(results, prefix) == fixed

@@ -167,9 +167,9 @@ def test_a_board_says_who_is_ahead_of_our_best():
     assert half.ranks() is None
 
 
-def test_figures_keep_three_digits():
+def test_figures_keep_three_digits_and_whole_numbers():
     assert [figure(x) for x in (0.5, 0.00123, 1234.5, 0.0, float("nan"))] == [
-        "0.500", "0.00123", "1.23e+03", "0.000", "\N{EN DASH}",
+        "0.500", "0.00123", "1,234", "0.000", "\N{EN DASH}",
     ]  # fmt: skip
 
 

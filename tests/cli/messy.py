@@ -83,7 +83,7 @@ def duck(path):
         connection.execute("create table patients as select * from given")
 
 
-def excel(path, sheets=("patients",)):
+def excel(path, sheets=("patients",), title=""):
     """Write a workbook by hand: the library that reads it cannot write."""
     content = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -113,7 +113,11 @@ def excel(path, sheets=("patients",)):
         book.writestr("[Content_Types].xml", f'<Types xmlns="{package}/content-types">{types}</Types>')
         for i in range(1, len(sheets) + 1):
             table = pd.DataFrame({"note": ["see the other sheet"]}) if i < len(sheets) else frame()
-            rows = [list(table.columns), *table.astype(object).where(table.notna(), "").to_numpy().tolist()]
+            rows = [
+                *[[title]] * bool(title),
+                list(table.columns),
+                *table.astype(object).where(table.notna(), "").to_numpy().tolist(),
+            ]
             cells = "".join(f"<row>{''.join(map(_cell, row))}</row>" for row in rows)
             book.writestr(
                 f"xl/worksheets/sheet{i}.xml",
@@ -183,6 +187,25 @@ CASES = {
         plain(text(with_column("income", GROUPED))), error="'income' holds numbers with",
         advice=("--exclude", "income"),
     ),
+    "thousands_quoted.csv": Case(
+        plain(text(with_column("income", GROUPED))), error="with thousands separators, such as '1,000': write",
+        repair=lambda path: path.write_text(text(with_column("income", [g.replace(",", "") for g in GROUPED]))),
+    ),
+    "decimal_comma_below_one.csv": Case(
+        plain(text(with_column("share", [f"{i % 7},{100 + i}" for i in range(N)]), decimal=",")),
+        error="say --decimal ,", advice=("--decimal", ","),
+    ),
+    "percent.csv": Case(
+        plain(text(with_column("growth", [f"{i / 7:.1f}%" for i in range(N)]))),
+        error="'growth' holds numbers with the sign %, such as '0.0%'", advice=("--exclude", "growth"),
+    ),
+    "currency.csv": Case(
+        plain(text(with_column("price", [f"$ {i}.50" for i in range(N)]))),
+        error="'price' holds numbers with the sign $", advice=("--exclude", "price"),
+    ),
+    "few_percentages.csv": Case(
+        plain(text(with_column("discount", ["5%", "10%", "20%"] * (N // 3)))), says="discount as 3"
+    ),
     "thousands_semicolon.csv": Case(
         plain(text(with_column("income", [f"{1000000 + 3700 * i:,}" for i in range(N)]), sep=";")),
         error="thousands separators, such as '1,", advice=("--exclude", "income"),
@@ -190,6 +213,29 @@ CASES = {
     "thousands_german.csv": Case(
         plain(text(with_column("income", [f"{1 + i}.000,5" for i in range(N)]), sep=";", decimal=",")),
         error="thousands separators, such as '1.000,5'", advice=("--exclude", "income"),
+    ),
+    # lines before the names of the columns
+    "title.csv": Case(
+        plain("Trial of 2024\n\n" + text()), error="line 3 may be the one that names the columns",
+        advice=("--skip-rows", "2"),
+    ),
+    "title_with_commas.csv": Case(
+        plain("Trial of 2024,,,,\n" + text()), error="line 2 names 'label': --skip-rows 1",
+        advice=("--skip-rows", "1"),
+    ),
+    "title_semicolon.csv": Case(
+        plain("Trial of 2024\n" + text(sep=";", decimal=",")), options=("--skip-rows", "1"), says="decimal comma"
+    ),
+    "title.csv.gz": Case(
+        plain(gzip.compress(("Trial of 2024\n" + text()).encode())), error="--skip-rows 1 begins there",
+        advice=("--skip-rows", "1"),
+    ),
+    "title.txt": Case(
+        plain("Trial of 2024\n" + text(sep="|")), error="--skip-rows 1 begins there", advice=("--skip-rows", "1")
+    ),
+    "title.xlsx": Case(
+        lambda path: excel(path, title="Trial of 2024"), error="line 2 names 'label': --skip-rows 1",
+        advice=("--skip-rows", "1"),
     ),
     # encodings
     "bom.csv": Case(plain(text(), "utf-8-sig")),
@@ -257,7 +303,7 @@ CASES = {
         duck, error="with the tables 'patients'", advice=("--sql", "select * from patients")
     ),
     "query.sqlite": Case(
-        sqlite, options=("--sql", "select * from patient"), error="no such table: patient: correct sql",
+        sqlite, options=("--sql", "select * from patient"), error="no such table: patient: correct --sql",
         advice=("--sql", "select * from patients"),
     ),
     "stata.dta": Case(
@@ -282,6 +328,18 @@ CASES = {
     "parts_parquet": Case(
         lambda path: folder(path, lambda data, file: data.to_parquet(file, index=False), ".parquet")
     ),
+    "parts_that_grew": Case(
+        lambda path: folder(path, lambda data, file: file.write_text(
+            text(data.assign(extra=1.0) if file.stem == "part2" else data)
+        )),
+        error="has a column 'extra', which", advice=("--exclude", "extra"),
+    ),
+    "parts_of_features": Case(
+        lambda path: folder(path, lambda data, file: file.write_text(
+            text(data.assign(extra=1.0) if file.stem == "part0" else data)
+        )),
+        options=("--features", "dose,noise_0"), says="2 offered",
+    ),
     "pattern": Case(folder, data="pattern/part*.csv"),
     "typo.csv": Case(plain(text()), data="tpyo.csv", error="did you mean 'typo.csv'", repair=lambda path: path),
     # types
@@ -298,6 +356,31 @@ CASES = {
     ),
     "dates.csv": Case(dated, says="1 dates left out (seen); --dates makes numbers"),
     "dates_used.csv": Case(dated, options=("--dates",), says="5 offered"),
+    "dates_german.csv": Case(
+        lambda path: dated(path, "%d.%m.%Y"), options=("--dates",), says="dates of seen as day.month.year"
+    ),
+    "dates_british.csv": Case(
+        lambda path: dated(path, "%d/%m/%Y"), options=("--dates",), says="dates of seen as day/month/year"
+    ),
+    "dates_american.csv": Case(
+        lambda path: dated(path, "%m/%d/%Y %H:%M"), options=("--dates",), says="dates of seen as month/day/year"
+    ),
+    "dates_in_text.csv": Case(
+        lambda path: dated(path, "%d.%m.%Y"), says="1 dates left out (seen); --dates makes numbers"
+    ),
+    "dates_ambiguous.csv": Case(
+        plain(text(with_column("seen", [f"{1 + i % 12:02}/{1 + i % 7:02}/2024" for i in range(N)]))),
+        options=("--dates",), says="dates of seen as day/month/year (month first: --month-first)",
+    ),
+    "dates_unknown.csv": Case(
+        plain(text(with_column("seen", ["unknown", *(f"{1 + i % 28}.{1 + i % 12}.2024" for i in range(1, N))]))),
+        options=("--dates", "--missing", "omit"), error="--na unknown", advice=("--na", "unknown"),
+    ),
+    "dates_both_ways.csv": Case(
+        plain(text(with_column("seen", ["25/12/2024", "12/25/2024"] * (N // 2)))), options=("--dates",),
+        error="holds dates with the day first, such as '25/12/2024', and others with the month first",
+        advice=("--exclude", "seen"),
+    ),
     "row_id.csv": Case(plain(text(with_column("row_id", np.arange(N) + 1))), says="row_id looks like an identifier"),
     "leak.csv": Case(
         plain(text(with_column("treated", (frame()["label"] == "ill") * 1.0))), options=("--exclude", "treated")
@@ -316,7 +399,7 @@ CASES = {
     "minus_nine.csv": Case(plain(text(missing(mark="-999"))), options=("--na", "-999", "--missing", "omit")),
     "late_text.csv": Case(
         plain(text(pd.concat([frame()] * 400, ignore_index=True)) + "unknown,1,2,3,ill\n"),
-        error="--na 'unknown'", options=("--missing", "omit"), advice=("--na", "unknown"),
+        error="--na unknown", options=("--missing", "omit"), advice=("--na", "unknown"),
     ),
     "missing_target.csv": Case(
         plain(text(DROPPED)), error="12 of 120 rows, at row 1, 11, 21, ...", advice=("--drop-missing-target",)

@@ -144,7 +144,7 @@ def test_options_are_checked_before_any_work(table, refused, monkeypatch):
     refused([*base, "--categories", "no"], "--categories must be one of")
     refused([*base, "--method", "saola", "--goal", "fdr"], "give one of them")
     refused([*base, "--write-data", "a.xlsx"], "--write-data writes .parquet or .csv or .arrow")
-    refused([*base, "--sheet", "a"], "sheet (--sheet) is about workbooks")
+    refused([*base, "--sheet", "a"], "--sheet is about workbooks")
     refused([*base, "--where", "dose>many"], "'many' cannot be compared with 'dose'")
     refused([*base, "--method", "grafting", "--missing", "omit"], "grafting takes no missing values")
 
@@ -179,6 +179,11 @@ def test_the_reduced_table(table, suffix, capsys):
     assert small.y.tolist() == expected["label"].tolist()
 
 
+#: Days that are informative about the label, and a method that keeps what is.
+DAYS = pd.Timestamp("2024-01-20") + pd.to_timedelta(
+    30 * (frame()["label"] == "ill") + np.arange(N) % 50, unit="D"
+)
+FREE = ("--method", "screen", "--param", "k=2")
 CODE = {
     "plain": (lambda: text(), ()),
     "categories": (lambda: text(with_column("city", CITIES)), ()),
@@ -186,6 +191,17 @@ CODE = {
     "semicolons": (lambda: text(sep=";", decimal=","), ()),
     "imputed": (lambda: text(missing()), ("--missing", "impute")),
     "rows": (lambda: text(), ("--where", "noise_0>-0.5")),
+    "dates": (lambda: text(with_column("seen", pd.Series(DAYS).dt.strftime("%d.%m.%Y"))), ("--dates", *FREE)),
+    "dates with times": (
+        lambda: text(with_column("seen", pd.Series(DAYS).dt.strftime("%m/%d/%Y %H:%M"))),
+        ("--dates", *FREE),
+    ),
+    "dates in several forms": (
+        lambda: text(
+            with_column("seen", [f"{d:%d/%m/%Y}" if i % 2 else f"{d:%d.%m.%Y}" for i, d in enumerate(DAYS)])
+        ),
+        ("--dates", *FREE),
+    ),
     "a screen": (lambda: text(), ("--method", "screen", "--param", "k=2")),
     "offline": (lambda: text(), ("--method", "mrmr", "--param", "k=2")),
 }
@@ -234,6 +250,56 @@ def test_identifiers_and_leaks_are_warned_of(tmp_path, monkeypatch, capsys):
         assert "warning: leak alone gives the target away (AUC 1.0000)" in out
         clean = said(capsys, *command, "t.csv", "--target", "label", "--id", "row_id", "--exclude", "leak")
         assert "warning" not in clean
+
+
+def test_a_leak_of_a_rare_class_is_noticed(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    fraud = np.zeros(20_000, int)
+    fraud[rng.choice(20_000, 20, replace=False)] = 1
+    path = tmp_path / "t.csv"
+    data = pd.DataFrame({"size": rng.normal(size=20_000), "refund": fraud * rng.gamma(2, 50, 20_000)})
+    data.assign(fraud=fraud).to_csv(path, index=False)
+    out = said(capsys, "select", path, "--target", "fraud")
+    assert "warning: refund alone gives the target away (AUC 1.0000)" in out
+    assert "warning: size" not in out
+
+
+def test_four_rows_of_a_class_prove_no_leak(tmp_path, capsys):
+    for rare, warned in ((4, False), (5, True)):
+        data = pd.DataFrame({"dose": np.arange(100.0) % 97 / 3, "sick": 0})
+        data.loc[data["dose"].nlargest(rare).index, "sick"] = 1
+        data.to_csv(tmp_path / "t.csv", index=False)
+        out = said(capsys, "select", tmp_path / "t.csv", "--target", "sick")
+        assert ("gives the target away" in out) is warned
+
+
+def test_advice_is_given_in_the_terms_of_the_door(tmp_path, monkeypatch, capsys, refused):
+    monkeypatch.chdir(tmp_path)
+    data = with_column("city", ["Köln", "Rom"] * (N // 2))
+    data.to_csv("t.csv", index=False, encoding="latin-1")
+    refused(["select", "t.csv", "--target", "label"], "say how it is encoded, --encoding latin-1 (cp1252")
+    with pytest.raises(ValueError, match=r"encoding='latin-1' \(cp1252") as error:
+        ss.select("t.csv", target="label")
+    assert "--" not in str(error.value)
+    frame().assign(label=np.arange(N) % 60).to_csv("numbers.csv", index=False)
+    out = said(capsys, "select", "numbers.csv", "--target", "label", code=1)
+    assert "note: label holds 60 different whole numbers" in out
+    assert "say --task classification if they are labels" in out
+
+
+def test_several_features_are_explained(table, capsys):
+    asked = ["--explain", "dose", "--explain", "noise_0"]
+    lines = said(capsys, "select", table, "--target", "label", *asked).splitlines()
+    assert [line.split(":")[0] for line in lines[-2:]] == ["dose", "noise_0"]
+    result = json.loads(said(capsys, "select", table, "--target", "label", "--json", *asked))
+    assert [each.split(":")[0] for each in result["explain"]] == ["dose", "noise_0"]
+
+
+def test_classes_of_a_csv_file_are_named_as_they_are_written(tmp_path, capsys):
+    data = frame().assign(label=lambda d: (d["label"] == "ill") * 1, dose=lambda d: -d["dose"])
+    data.to_csv(tmp_path / "t.csv", index=False)
+    out = said(capsys, "select", tmp_path / "t.csv", "--target", "label")
+    assert "> 0: larger values go with 1, < 0: with 0" in out
 
 
 def test_a_leak_of_several_classes_is_noticed_whatever_their_order(tmp_path, capsys):

@@ -75,6 +75,22 @@ def test_a_report_and_its_files(done):
     assert {decision["feature"] for decision in decisions} >= {"dose", "age", "noise_5"}
 
 
+def test_types_of_columns_are_said_on_the_terminal_and_the_page(folder, tmp_path, capfd):
+    rng = np.random.default_rng(1)
+    path = folder / "grades.csv"
+    rows = zip(
+        rng.normal(size=90), rng.integers(1, 5, 90), rng.integers(0, 2, 90), np.arange(90) % 2, strict=True
+    )
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["dose", "grade", "smokes", "outcome"], *rows])
+    out = tmp_path / "out"
+    named = ["--target", "outcome", "--selectors", "topk,none", "--out", str(out)]
+    assert run(["compare", str(path), *named, *QUICK]) == 0
+    line = "types: 1 ordinal (grade), 1 binary (smokes), 1 numeric"
+    assert line in "".join(capfd.readouterr())
+    assert line in (out / "report.html").read_text("utf-8")
+
+
 def test_resuming_takes_what_is_there(done, table, monkeypatch, capsys):
     before = (done / "table.csv").read_bytes()
     monkeypatch.setattr("streamsieve.evaluation.engine.jobs._guarded", None)  # computing a part would fail
@@ -177,7 +193,7 @@ BAD = {
     "learner": (["wine", "--learners", "logistc"], "there is no learner 'logistc'; did you mean 'logistic'?"),
     "regressor": (["wine", "--learners", "ridge"], "'ridge' is not made for classes"),
     "two classes": (["wine", "--selectors", "t"], "is made for a binary target, but y is multiclass"),
-    "metric": (["wine", "--metric", "r2"], "metric='r2' has no meaning where the target is made of classes"),
+    "metric": (["wine", "--metric", "r2"], "metric='r2' is not defined if the target is made of classes"),
     "folds": (["wine", "--folds", "49"], "class 'class_2' has 48 rows, fewer than folds=49"),
     "runs": (["wine", "--runs", "0"], "--runs must be a whole number at least 1; got 0"),
     "sizes": (["wine", "--sizes", "5,few"], "--sizes wants numbers of features, such as 5,10,20; got 'few"),

@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -83,6 +84,17 @@ def test_an_identifier_that_repeats_gives_a_hint(tmp_path, capsys):
     path = written(tmp_path, ".parquet", table)
     run(["select", str(path), "--target", "label"])
     assert "--groups" not in capsys.readouterr().out
+
+
+def test_times_may_be_dates_in_text(tmp_path, capsys, refused):
+    days = pd.Timestamp("2024-01-20") + pd.to_timedelta(np.arange(40), unit="D")
+    data = pd.DataFrame({"x": np.sin(np.arange(40)), "y": np.arange(40) % 2})
+    path = tmp_path / "t.csv"
+    data.assign(day=days.strftime("%d.%m.%Y")).to_csv(path, index=False)
+    assert run(["select", str(path), "--target", "y", "--time", "day"]) in (0, 1)
+    wrong = sorted(days.strftime("%d.%m.%Y"))  # in the order of their letters
+    data.assign(day=wrong).to_csv(path, index=False)
+    refused(["select", str(path), "--target", "y", "--time", "day"], "the rows are not sorted by 'day'")
 
 
 def test_refusals(series, visits, tmp_path, refused):

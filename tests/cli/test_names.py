@@ -86,8 +86,9 @@ def test_text_of_objects_and_pictures_holds_no_active_character(tmp_path):
     found = track(ss.open(X, target=y, names=EVIL), ss.Screen("f", k=12), every=50)
     figure = plots.scores(found, top=12)
     plots.save(figure, tmp_path / "p.svg")  # dollars are no formula, which would fail
-    texts += [text.get_text() for text in figure.legends[0].get_texts()]
-    for text in texts:
+    drawn = [text.get_text() for text in figure.findobj(Text)]
+    assert any(r"\x1b[31mred" in text for text in drawn)
+    for text in texts + drawn:
         assert PLAIN.fullmatch(text), text
 
 

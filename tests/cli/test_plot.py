@@ -61,6 +61,7 @@ def test_scores_of_a_file(table, tmp_path, capsys, suffix):
     if suffix == ".svg":
         assert all(name in out.read_text() for name in ("early", "late"))
         assert "patients.parquet: scores by fisher, half-life 300 rows" in out.read_text()
+        assert "Fisher score" in out.read_text()
 
 
 def test_scores_with_a_window(table, tmp_path):

@@ -115,7 +115,7 @@ def test_select_with_a_row_method_has_checkpoints_too(table, tmp_path):
         (["--every", "3s"], "--every is about a checkpoint"),
         (["--verify", "full"], "--verify is about a checkpoint"),
         (["--checkpoint", "{folder}/new.sieve", "--verify", "no"], "verify must be one of 'sample', 'full'"),
-        (["--checkpoint", "{folder}/old.sieve", "--resume", "--verify", "full"], "made with verify='sample'"),
+        (["--checkpoint", "{folder}/old.sieve", "--resume", "--verify", "full"], "made with --verify sample"),
         (["--checkpoint", "{folder}/new.sieve", "--every", "soon"], "every must be a time such as '10s'"),
         (["--checkpoint", "{folder}/no/new.sieve"], "does not exist: make it first"),
         (["--checkpoint", "{folder}"], "is a folder"),

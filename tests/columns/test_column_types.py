@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.column_types import NOMINAL, NUMERIC
+from streamsieve.columns.redundancy.slots import FIRST_SLOTS
 from streamsieve.exceptions import (
     CapabilityError,
     InputTypeError,
@@ -154,6 +155,18 @@ def test_blocks_of_any_size_and_resumed_runs_decide_alike(cls, kind):
         for low in range(0, frame.shape[1], 5):
             ahead.offer(ahead.measure_block(frame.iloc[:, low : low + 5]))
         same(ahead, whole, tolerance=1e-9)
+
+
+def test_a_buffer_of_mixed_types_grows():
+    rng = np.random.default_rng(12)
+    frame, z = mixed(rng, 300, width=90)
+    y = target(rng, z, "regression")
+    whole, parts = ss.TopK(70, alpha=0.9).fit(frame, y), ss.TopK(70, alpha=0.9).begin(y)
+    assert len(whole.selected_) > 2 * FIRST_SLOTS
+    for part in np.array_split(np.arange(90), 3):
+        parts = reloaded(parts)
+        parts.offer(frame.iloc[:, part])
+    same(parts, whole, tolerance=1e-9)
 
 
 def test_a_nominal_column_after_a_thousand_numeric_ones():

@@ -1,6 +1,7 @@
 """DOFS decides as its slow twin does, draws what it should, and keeps its laws."""
 
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,10 +9,12 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import dofs as kernels
 from streamsieve.columns.dofs import DOFS, KERNELS, SAMPLERS
+from streamsieve.columns.groups.class_separability import scatters
 from streamsieve.columns.groups.dpp import Factor, Sampler, Similarity, uniform_draws
 from streamsieve.exceptions import ParameterError, TargetError
 from tests.columns.streams import columns, lines, reloaded
 from tests.real_data import load_real
+from tests.reference import dofs as twin
 from tests.reference.dofs import probabilities
 
 
@@ -24,6 +27,16 @@ def conditional(L, kept):
     """Similarities of all but the first items given these, by the other formula."""
     free = np.r_[np.zeros(kept), np.ones(len(L) - kept)]
     return np.linalg.inv(np.linalg.inv(L + np.diag(free))[kept:, kept:]) - np.eye(len(L) - kept)
+
+
+def test_variances_between_and_within_classes_are_those_of_the_twin():
+    rng = np.random.default_rng(3)
+    y = rng.permutation(np.repeat(np.arange(3), [12, 20, 28]))
+    Z = unit(rng.exponential(size=(60, 4)) + y[:, None])
+    given = SimpleNamespace(Z=Z, y=y, labels=range(3), n=60)
+    for scatter in ("moments", "moments_literal", "pairwise", "labels_literal"):
+        wanted = np.transpose([twin.scatters(given, j, scatter) for j in range(4)])
+        np.testing.assert_allclose(scatters(scatter, Z, y), wanted, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -113,8 +126,8 @@ def test_the_literal_wilcoxon_rule_takes_independent_columns_for_redundant():
     X = rng.normal(size=(100, 30))
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     literal = {"redundancy_test": "wilcoxon_literal", "alpha": 0.01, "l1": 0, "sampler": "greedy"}
-    centred = DOFS("unsupervised", **literal).fit(X, y)
-    assert centred.selected_.tolist() == [0]
+    centered = DOFS("unsupervised", **literal).fit(X, y)
+    assert centered.selected_.tolist() == [0]
     apart = DOFS("unsupervised", **literal).fit(X + np.arange(30), y)
     assert len(apart.selected_) == 30
     sound = DOFS("unsupervised", sampler="greedy", l1=0).fit(X, y)

@@ -219,7 +219,7 @@ def test_swept_it_is_the_lasso_or_the_elastic_net(l1_ratio):
         check_minimum(sieve, X, y, range(p), case)
 
 
-def test_standardised_it_is_the_lasso_of_standardised_columns_in_the_units_of_the_data():
+def test_standardized_it_is_the_lasso_of_standardized_columns_in_the_units_of_the_data():
     X, y = planted(np.random.default_rng(7), "regression")
     X = 100 + X * np.geomspace(0.01, 100, X.shape[1])
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -512,7 +512,7 @@ def test_a_state_that_does_not_fit_together_is_refused(loss):
     classes = {"target": target, "intercept": np.zeros(len(target))}
     classes |= dict.fromkeys(("reference", "predictor", "probability", "residual"), np.zeros_like(target))
     for change, message in (
-        (classes, "such a target"),
+        (classes, "target in the state is not valid"),
         ({"owner": state["owner"] * 0}, "do not belong together"),
         ({"value": state["value"] * 0}, "do not belong together"),
         ({"value": np.full_like(state["value"], 1e308)}, "too large to multiply"),

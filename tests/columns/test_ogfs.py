@@ -9,13 +9,13 @@ from tests.columns.streams import TASKS, columns, lines, target
 from tests.real_data import load_real
 
 
-def standardised(X):
+def standardized(X):
     return (X - X.mean(axis=0)) / X.std(axis=0)
 
 
 def scores(X, y):
     """Variance between classes over that within them, column by column."""
-    Z, high = standardised(X), y == 1
+    Z, high = standardized(X), y == 1
     means = np.array([Z[~high].mean(axis=0), Z[high].mean(axis=0)])
     between = (1 - high.mean()) * means[0] ** 2 + high.mean() * means[1] ** 2
     return between / (1 - between)
@@ -39,7 +39,7 @@ def test_a_group_that_is_accepted_whole_meets_the_lasso():
         y = rng.integers(0, 2, 60)
         X = rng.normal(size=(60, 12)) + y[:, None] * rng.random(12)
         X = X[:, np.argsort(scores(X, y))]
-        model = Lasso(penalty, tol=1e-12, max_iter=100_000).fit(standardised(X), (y - y.mean()) / y.std())
+        model = Lasso(penalty, tol=1e-12, max_iter=100_000).fit(standardized(X), (y - y.mean()) / y.std())
         sieve = OGFS(min_gain=0, l1=penalty, group_size=12).fit(X, y)
         assert sieve.selected_.tolist() == np.flatnonzero(model.coef_).tolist()
         found += len(sieve.selected_)
@@ -103,7 +103,7 @@ def test_leukemia_in_groups_of_ten():
     sieve = OGFS().fit(X, y)
     assert 10 < len(sieve.selected_) < 40
     accepted = X[:, sieve.selected_]
-    model = Lasso(0.15, tol=1e-10, max_iter=100_000).fit(standardised(accepted), (y - y.mean()) / y.std())
+    model = Lasso(0.15, tol=1e-10, max_iter=100_000).fit(standardized(accepted), (y - y.mean()) / y.std())
     assert np.all(model.coef_ != 0)
     sparse = OGFS().fit(sp.csc_array(X), y)
     assert lines(sparse) == lines(sieve)

@@ -279,7 +279,7 @@ def test_with_a_lag_the_wealth_counts_what_may_be_used(lag):
 
 def test_lond_has_no_wealth():
     sieve = OnlineFDR("lond", test="fisher_z").fit(np.eye(9), np.arange(9.0) + 0.5)
-    with pytest.raises(AttributeError, match="wealth_ has no meaning for fdr='lond'"):
+    with pytest.raises(AttributeError, match="wealth_ is not defined for fdr='lond'"):
         _ = sieve.wealth_
     assert np.isnan(OnlineFDRProcedure("lond", 0.05).wealth())
 
@@ -444,7 +444,7 @@ def test_false_discovery_rate_and_power_are_those_of_the_simulation_table(situat
             assert found.fdr <= 0.05 + 3 * found.fdr_error, (situation, rule)
 
 
-def test_a_lag_tames_neighbours_that_are_alike():
+def test_a_lag_tames_neighbors_that_are_alike():
     rules = ("saffron", "addis", "lord")
     for lag in (0, 5, 10):
         found = simulate(rules, SITUATIONS["autocorrelated"], lag=lag, streams=STREAMS)

@@ -403,8 +403,8 @@ def test_a_state_that_does_not_fit_together_is_refused(loss):
     state = model_of(loss)[0].state()
     other = "logistic" if loss == "squared" else "squared"
     for change, message in (
-        ({"loss": np.frombuffer(other.encode(), np.uint8)}, "such a target or predictor"),
-        ({"predictor": state["residual"] if loss == "squared" else None}, "such a target or predictor"),
+        ({"loss": np.frombuffer(other.encode(), np.uint8)}, "target or predictor in the state"),
+        ({"predictor": state["residual"] if loss == "squared" else None}, "target or predictor in the state"),
         ({"budget": np.array(2)}, "at most 2 are allowed"),
         ({"arrivals": state["refresh"]}, "round of steps"),
     ):

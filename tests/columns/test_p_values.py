@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
+from streamsieve.columns.models.linear import LinearModel
 from streamsieve.exceptions import ParameterError, StateError
 from tests.columns.streams import reloaded
 from tests.helpers.tier import cases
@@ -49,7 +50,7 @@ def test_a_column_is_relevant_if_its_confirmed_p_value_is_at_most_the_level(name
             if decision.by or decision.event == "evicted" or decision.reason == "outscored":
                 continue
             x = X[:, int(decision.feature[1:])]
-            t = twin.tested(x, np.asarray(y, float), many=task == "multiclass")
+            t = twin.tested(x, np.asarray(y, float), many=task == "multiclass", given=0)
             wanted = twin.p_value(x, y, task) if t <= ALPHA else t
             assert decision.p_value == pytest.approx(wanted, rel=1e-7, abs=1e-14)
             assert (decision.reason == "irrelevant") == (wanted > ALPHA)
@@ -64,7 +65,7 @@ def test_an_online_procedure_has_fishers_exact_p_value_for_every_2_x_2_table(tas
         X, y = skewed(rng, task)
         for decision in ss.OnlineFDR(alpha=0.2, test="fisher_z").fit(X, y).ledger_:
             x = X[:, int(decision.feature[1:])]
-            t = twin.tested(x, np.asarray(y, float), many=task == "multiclass")
+            t = twin.tested(x, np.asarray(y, float), many=task == "multiclass", given=0)
             table = task == "binary" and len(np.unique(x)) == 2
             wanted = twin.p_value(x, y, task, online=True) if table or t <= 0.2 else t
             assert decision.p_value == pytest.approx(wanted, rel=1e-7, abs=1e-14)
@@ -152,3 +153,63 @@ def test_columns_whose_p_values_are_too_small_for_a_number_are_still_in_order():
     assert sieve.selected_.tolist() == [1, 3]
     assert str(sieve.ledger_[0]).endswith("p < 1e-308)")
     assert ss.HITONPC(max_conditioning=0).fit(X, y).ranked_.tolist() == [3, 1, 2, 0]
+
+
+def test_correlations_near_one_over_many_rows_have_no_p_value_of_their_own_and_yet_an_order():
+    """Logarithms of p-values of 1e5 rows go down to -1e6, where doubles end at -745.
+
+    The order of p-values is that of the statistics, in rankings and among equals; levels are never 0, and the
+    ledger says that a p-value is smaller than a double can be.
+    """
+    rng, n = np.random.default_rng(7), 100_000
+    y = rng.normal(size=n)
+    X = y[:, None] + rng.normal(size=(n, 5)) * [0.1, 1e-3, 1e-6, 3.0, 1e-4]
+    sieve = ss.OnlineFDR(test="fisher_z", alpha=0.05).fit(X, y)
+    assert sieve.selected_.tolist() == [0, 1, 2, 3, 4]
+    assert np.all(sieve.levels_ > 0)
+    assert [d.p_value for d in sieve.ledger_] == [0.0] * 5
+    assert all("p < 1e-308" in str(d) for d in sieve.ledger_)
+    order = [2, 4, 1, 0, 3]
+    best = ss.TopK(3, redundancy_weight=0, measure="fisher_z").fit(X, y)
+    assert best.selected_.tolist() == sorted(order[:3])
+    assert ss.HITONPC(max_conditioning=0).fit(X, y).ranked_.tolist() == order
+    assert ss.Screen("correlation", k=3).fit(X, y).ranked_[:3].tolist() == order[:3]
+    levels = ss.OnlineFDR("lord", test="fisher_z").fit(rng.normal(size=(50, 20_000)), y[:50]).levels_
+    assert levels.min() > 0
+
+
+def test_coefficients_hold_their_level_where_the_model_leaves_heavy_tails():
+    """Errors and columns are lognormal given the model: the t test has a size of .007 at .001."""
+    rng, n, m, runs = np.random.default_rng(8), 100, 400, 30
+    small = {"t": 0, "auto": 0, "confirmed": 0}
+    for _ in range(runs):
+        z = rng.normal(size=n)
+        y, X = 8 * z + np.exp(rng.normal(size=n)), z[:, None] + np.exp(rng.normal(size=(n, m)))
+        for way in small:
+            sieve = ss.OnlineFDR(alpha=1e-4, scope="conditional", p_value=way).fit(np.column_stack([z, X]), y)
+            assert sieve.ledger_[0].event == "kept"
+            small[way] += sum(d.p_value <= 0.001 for d in list(sieve.ledger_)[1:])
+    wanted = 0.001 * m * runs
+    assert small["t"] > 2 * wanted + 3 * wanted**0.5
+    assert small["auto"] == small["confirmed"] <= wanted + 3 * wanted**0.5
+
+
+def test_ties_of_residuals_are_ties_whatever_the_rounding():
+    """Codes given codes: residuals that differ by rounding alone have one rank."""
+    rng = np.random.default_rng(9)
+    z, x = rng.integers(0, 3, 60).astype(float), rng.integers(0, 4, 60).astype(float)
+    y = 9 * z + rng.integers(0, 2, 60) + 0.5 * (rng.random(60) < 0.05) * 100
+    model = LinearModel(y)
+    model.add(z, 0)
+    (left,) = model.left(x[None])
+    assert len(np.unique(left)) == len(np.unique(np.column_stack([z, x]), axis=0))
+
+
+def test_a_state_of_coefficients_keeps_the_way_and_refuses_another():
+    X = np.random.default_rng(10).normal(size=(40, 5))
+    for way in ("auto", "confirmed", "t"):
+        fitted = ss.OnlineFDR(scope="conditional", p_value=way).fit(X[:, 1:], X[:, 0])
+        assert reloaded(fitted).offer(X[:, 1] ** 2)[0].p_value == fitted.offer(X[:, 1] ** 2)[0].p_value
+    fitted.p_value = "auto"
+    with pytest.raises(StateError, match="other p-values than p_value='auto'"):
+        reloaded(fitted)

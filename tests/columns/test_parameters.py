@@ -24,7 +24,7 @@ REFUSED = {
         ({"missing": "omit", "measure": "su"}, "requires measure='fisher_z'; got measure='su'"),
         ({"missing": "omit", "measure": "mutual_info"}, "or use missing='refuse'"),
         ({"missing": "category"}, "missing must be one of 'refuse', 'omit'; got 'category'"),
-        ({"measure": "su", "fdr": "addis"}, r"fdr='addis' needs p-values, .* take measure='auto', 'fisher_"),
+        ({"measure": "su", "fdr": "addis"}, r"fdr='addis' needs p-values, .* use measure='auto', 'fisher_"),
         ({"fdr": "none"}, "fdr must be one of"),
         ({"p_value": "chi2", "measure": "su"}, "is not available for measure='su': use p_value='auto'$"),
     ],
@@ -38,7 +38,7 @@ REFUSED = {
         ({"variant": "alive"}, ""), ({"group_size": 0}, ""), ({"group_size": 2.5}, ""),
         ({"measure": "z"}, ""), ({"bins": 1}, ""),
         ({"p_value": "z", "measure": "su"}, "is not available for measure='su'"),
-        ({"measure": "su", "fdr": "addis"}, r"fdr='addis' needs p-values, .* take measure='fisher_z'"),
+        ({"measure": "su", "fdr": "addis"}, r"fdr='addis' needs p-values, .* use measure='fisher_z'"),
     ],
     ss.OnlineFDR: [
         ({"fdr": "adis"}, r"fdr must be one of 'lord', .* did you mean 'addis'"),

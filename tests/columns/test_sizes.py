@@ -49,7 +49,7 @@ def test_the_automatic_penalty_follows_the_units_of_the_target():
 
 
 def test_an_automatic_penalty_needs_standardized_columns():
-    with pytest.raises(ParameterError, match="l1='auto' goes with standardize=True"):
+    with pytest.raises(ParameterError, match="l1='auto' requires standardize=True"):
         ss.Grafting(standardize=False).begin([0, 1, 1, 0])
 
 

@@ -232,7 +232,7 @@ def test_rows_held_out_confirm_spouses_too():
     "parameters", [{"test": "chi2"}, {"test": "basis"}, {"missing": "omit"}, {"fdr": "addis"}], ids=str
 )
 def test_what_does_not_go_with_spouses_is_refused(parameters):
-    with pytest.raises(ParameterError, match="spouses=3 does not go with .* or use spouses=0"):
+    with pytest.raises(ParameterError, match="spouses=3 cannot be combined with .* or use spouses=0"):
         FastOSFS(spouses=3, **parameters).begin([0, 1] * 20)
 
 

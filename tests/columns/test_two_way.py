@@ -365,7 +365,7 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing():
         (X, y, {"names": ["a"]}, SchemaError, "names has 1 entries"),
         (world.X[100:], y, {"names": others}, SchemaError, "new rows need a value for every"),
         (world.X[100:, :9], y, {}, SchemaError, r"the rows have 9 columns; give the \d+ kept columns"),
-        (X[:, 0], y, {}, SchemaError, "rows are a matrix"),
+        (X[:, 0], y, {}, SchemaError, "X must be a matrix of rows"),
         (bad, y, {}, ValueError, f"contains NaN: feature '{kept[1]}'"),
         (X + np.inf, y, {}, ValueError, f"contains infinity: feature '{kept[0]}'"),
         (X.astype(str), y[:-1], {}, ValueError, "one label per row"),

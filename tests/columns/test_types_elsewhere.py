@@ -89,7 +89,7 @@ def test_groups_of_columns_may_be_text():
 def test_what_knows_no_names_says_so():
     X, y = hub(40)
     for wrong, message in (
-        (ss.GroupSAOLA(types="nominal"), "take measure='su'"),
+        (ss.GroupSAOLA(types="nominal"), "use measure='su'"),
         (MRMR(scheme="fcq", types="nominal"), "take scheme='mid' or 'miq'"),
         (ss.GroupSAOLA(measure="auto"), "measure must be one of 'fisher_z', 'su', 'mutual_info'"),
     ):

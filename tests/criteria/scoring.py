@@ -15,7 +15,7 @@ TWINS = {name: import_module(f"tests.reference.{name}") for name in CRITERIA}
 CLASSES = [name for name in CRITERIA if name != "correlation"]
 
 
-def summarised(criterion, X, y, weight=None, half_life=None, form="C", batch=None):
+def summarized(criterion, X, y, weight=None, half_life=None, form="C", batch=None):
     """Return the criterion's summary of the rows, taken in batches."""
     summary = criterion.new_summary(half_life=half_life)
     n = len(y)
@@ -28,5 +28,5 @@ def summarised(criterion, X, y, weight=None, half_life=None, form="C", batch=Non
 
 def scored(criterion, X, y, *args, **kwargs):
     """Return scores and p-values."""
-    summary = summarised(criterion, X, y, *args, **kwargs)
+    summary = summarized(criterion, X, y, *args, **kwargs)
     return criterion(summary), criterion.p_values(summary)

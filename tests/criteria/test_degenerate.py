@@ -5,7 +5,7 @@ import pytest
 import scipy.special
 
 from tests.criteria.random_tables import TABLE_CRITERIA
-from tests.criteria.scoring import CRITERIA, MOMENTS, TWINS, scored, summarised
+from tests.criteria.scoring import CRITERIA, MOMENTS, TWINS, scored, summarized
 
 LARGEST = np.finfo(np.float64).max
 each = pytest.mark.parametrize("name", CRITERIA)
@@ -81,8 +81,8 @@ def test_a_large_constant_scores_worst_with_any_weights_and_when_merged(name, fo
     rng = np.random.default_rng(1)
     criterion, weight = CRITERIA[name], rng.random(N) + 0.1
     X = np.c_[np.full(N, 1e9), np.full(N, 0.1), NOISE]
-    left = summarised(criterion, X[:5], Y[:5], weight[:5], half_life, form)
-    left.merge(summarised(criterion, X[5:], Y[5:], weight[5:], half_life, form, batch=2))
+    left = summarized(criterion, X[:5], Y[:5], weight[:5], half_life, form)
+    left.merge(summarized(criterion, X[5:], Y[5:], weight[5:], half_life, form, batch=2))
     scores = criterion(left)
     assert scores[2] > scores[0]
     if name == "gini":

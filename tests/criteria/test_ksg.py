@@ -112,7 +112,7 @@ def test_where_all_values_are_tied_it_is_that_of_the_counts_by_grassberger(label
     x = np.where(rng.random(300) < 0.6, y, rng.integers(0, 4, 300)) * 1.0
     table = np.zeros((4, 3), int)
     np.add.at(table, (x.astype(int), y), 1)
-    assert table.min() > 5  # each cell has all the neighbours it needs
+    assert table.min() > 5  # each cell has all the neighbors it needs
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     wanted = (
         digamma(300)
@@ -329,7 +329,7 @@ def test_a_state_over_another_summary_is_refused(tmp_path):
 
 
 REFUSED = [
-    ({"alpha": 0.05}, ex.CapabilityError, "criterion='ksg' has no p-values, so alpha has no meaning"),
+    ({"alpha": 0.05}, ex.CapabilityError, "criterion='ksg' has no p-values, so alpha cannot be used"),
     ({"on_drift": "reset"}, ex.CapabilityError, "watches p-values; criterion='ksg' has none: use window"),
     ({"half_life": 50}, ex.CapabilityError, "needs a window of rows, which cannot fade by half_life=50"),
     ({"criterion": KSG(0)}, ex.ParameterError, "n_neighbors must be a whole number at least 1; got 0"),

@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from streamsieve.criteria import AnovaF, Correlation, Fisher, WelchT
 from streamsieve.exceptions import TargetError
 from tests.criteria.random_tables import TABLE_CRITERIA
-from tests.criteria.scoring import CLASSES, CRITERIA, scored, summarised
+from tests.criteria.scoring import CLASSES, CRITERIA, scored, summarized
 from tests.helpers.tier import cases
 
 each = pytest.mark.parametrize("name", CRITERIA)
@@ -124,7 +124,7 @@ def test_only_the_order_of_values_matters_to_bins(name, form):
 
 
 def test_t_refuses_three_classes_and_says_what_to_use():
-    summary = summarised(WelchT(), np.eye(4), np.array(["a", "b", "c", "a"]))
+    summary = summarized(WelchT(), np.eye(4), np.array(["a", "b", "c", "a"]))
     with pytest.raises(TargetError, match="compares 2 classes, but y holds 3 .*: use"):
         WelchT()(summary)
     with pytest.raises(TargetError, match="such as 'f' or 'fisher'"):

@@ -15,7 +15,7 @@ from streamsieve.criteria import ChiSquare, Gini, MutualInfo, SymmetricUncertain
 from streamsieve.criteria.criterion import serves
 from streamsieve.summaries import Contingency, Moments, Quantiles
 from tests.criteria.random_tables import TABLE_CRITERIA, TABLE_TWINS
-from tests.criteria.scoring import scored, summarised
+from tests.criteria.scoring import scored, summarized
 from tests.helpers.tier import cases
 from tests.reference import mutual_info, quantiles, saola
 from tests.summaries.streams import FORMS, feed, random_stream
@@ -90,10 +90,10 @@ def test_merged_summaries_score_as_one(name, form, half_life):
     rng = np.random.default_rng(5)
     for _ in range(10):
         stream = random_stream(rng, "classes", n=60, p=4)
-        left, right = (summarised(TABLE_CRITERIA[name], s.X, s.y, s.weight, half_life, form)
+        left, right = (summarized(TABLE_CRITERIA[name], s.X, s.y, s.weight, half_life, form)
                        for s in (stream[:25], stream[25:]))  # fmt: skip
         left.merge(right)
-        whole = summarised(TABLE_CRITERIA[name], stream.X, stream.y, stream.weight, half_life, form)
+        whole = summarized(TABLE_CRITERIA[name], stream.X, stream.y, stream.weight, half_life, form)
         for ask in (TABLE_CRITERIA[name], TABLE_CRITERIA[name].p_values):
             np.testing.assert_allclose(ask(left), ask(whole), rtol=1e-7, atol=1e-12)
 
@@ -115,7 +115,7 @@ def test_more_features_than_fit_in_a_piece(name):
     rng = np.random.default_rng(7)
     X, y = rng.normal(size=(30, 9000)).astype(np.float32), np.arange(30) % 2
     scores, p = scored(TABLE_CRITERIA[name], X, y)
-    assert len(list(TABLE_CRITERIA[name].blocks(summarised(TABLE_CRITERIA[name], X, y)))) > 2
+    assert len(list(TABLE_CRITERIA[name].blocks(summarized(TABLE_CRITERIA[name], X, y)))) > 2
     some = rng.choice(9000, 50)
     assert np.array_equal(scored(TABLE_CRITERIA[name], X[:, some], y), (scores[some], p[some]))
 

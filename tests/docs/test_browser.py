@@ -114,6 +114,13 @@ def test_keys_reach_search_and_navigation(site, browser):
         ("merge two machines", "faq"),
         ("text columns", "categorical_and_text"),
         ("SelectKBest speed", "faq"),
+        ("choose k", "faq"),
+        ("docker", "faq"),
+        ("force column kept", "faq"),
+        ("imbalanced", "faq"),
+        ("larger than memory", "faq"),
+        ("multi-label", "faq"),
+        ("random seed", "faq"),
     ],
 )
 def test_search_works_without_a_server(site, browser, words, page):

@@ -1,5 +1,6 @@
 """Every method has what its card draws on: formula, limits, growth of cost, and a place in the index."""
 
+import inspect
 import json
 import re
 import sys
@@ -82,6 +83,31 @@ def test_every_procedure_has_a_card():
     assert "| FWER | FWER | FWER | FWER |" in cards["methods/fdr_alpha_spending.md"]
     for text in cards.values():
         assert text.count("informative |") >= 9
+
+
+def test_a_card_has_all_its_parts():
+    from _site import cards
+
+    pages = {name: text for name, text in cards.pages().items() if not name.endswith("index.md")}
+    assert len(pages) == len(CARDED) + len(RULES)
+    for name, text in pages.items():
+        simulated = name.startswith("methods/fdr_")
+        parts = ("## Simulated", "## Paper", "```text\n[") if simulated else ("## Measured", "## Studied")
+        for part in ("card-lead", "## Formula", "fails\n", "## How it streams", *parts):
+            assert text.count(part) == 1, (name, part)
+        assert simulated or "| time of a fit |" in text, name
+    for cls in CARDED:
+        headings = re.findall(r"^(\w+)\n-+$", inspect.getdoc(cls), re.MULTILINE)
+        assert {"References", "Examples"} <= set(headings), cls
+
+
+def test_a_criterion_has_its_own_rows_of_the_benchmarks():
+    from _site import evidence
+
+    rows = evidence.benchmarks(registry.criteria()["t"])
+    assert "| Screen(criterion='t') |" in rows
+    assert "output=" not in rows
+    assert "No benchmark" in evidence.benchmarks(registry.criteria()["ksg"])
 
 
 def test_steps_say_in_words_what_they_draw():

@@ -1,13 +1,17 @@
 """Nothing public is without words, newcomers' questions have answers, figures in prose stand in a file."""
 
 import importlib
+import inspect
 import json
+import pkgutil
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
+import streamsieve as ss
+from streamsieve import registry
 from streamsieve.protocols import Event, Reason
 from tests.docs.checks import without_card, without_docstring
 
@@ -42,6 +46,20 @@ def test_every_public_name_has_a_docstring():
     for module in api.MODULES:
         found = importlib.import_module(f"streamsieve.{module}")
         assert without_docstring(found, api.names_of(module)) == [], module
+
+
+def test_the_reference_has_every_public_name_of_every_module_and_no_private_one():
+    from _site import api
+
+    modules = {found.name for found in pkgutil.iter_modules(ss.__path__) if not found.name.startswith("_")}
+    assert modules == {*api.MODULES, *api.CARDED, "cli"}  # the command line has a page of its own
+    for module in api.MODULES:
+        found = importlib.import_module(f"streamsieve.{module}")
+        homes = {name: getattr(getattr(found, name), "__module__", None) or "" for name in dir(found)}
+        own = {name for name, home in homes.items() if f"{home}.".startswith(f"{found.__name__}.")}
+        listed = set(api.names_of(module))
+        assert {name for name in own if not name.startswith("_")} <= listed <= set(dir(found)), module
+        assert [name for name in listed if name.startswith("_")] == []
 
 
 def test_every_method_has_a_card_and_a_line_in_the_bibliography():
@@ -86,6 +104,18 @@ def test_the_guide_to_the_ledger_explains_every_event_and_reason():
     guide = (DOCS / "guides" / "the_ledger.md").read_text()
     for word in (*Event, *Reason):
         assert re.search(rf"^\|.*\b{word}\b.*\|.*\|$", guide, re.MULTILINE), word
+
+
+@pytest.mark.parametrize("name", sorted(registry.selectors()))
+def test_a_selector_with_a_significance_level_says_that_rows_must_be_independent(name):
+    selector = registry.selector(name)
+    if not {"alpha", "fdr", "correction", "payout"} & {*inspect.signature(selector).parameters}:
+        pytest.skip("no significance level")
+    text = " ".join(selector.__doc__.split())
+    promises_nothing = "no false discovery rate is bounded" in text
+    assert promises_nothing or re.search(
+        r"rows (must be|are) independent|independent rows", text, re.IGNORECASE
+    )
 
 
 def test_simulated_rates_in_prose_are_those_of_the_study():

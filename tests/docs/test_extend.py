@@ -9,7 +9,7 @@ import pytest
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "extend").glob("*.md"))
 #: Hooks that a subclass writes, and calls of the base class in them.
 HOOKS = {
-    "_begin", "_check_parameters", "_compose", "_learn", "_merge", "_offer", "_selected", "_scores", "_start",
+    "_begin", "_compose", "_learn", "_merge", "_offer", "_selected", "_scores", "_start",
 }  # fmt: skip
 #: Longest example, without its demonstration.
 LINES = 85

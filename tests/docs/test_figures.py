@@ -2,10 +2,10 @@
 
 import pytest
 
-from tools.figures import PAGES, ROOT, unheld
+from tools.figures import ROOT, pages, unheld
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", pages())
 def test_every_figure_is_held_by_a_file_or_a_command(name):
     assert unheld(ROOT / name) == []
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tools.shape.tree import Tree
+from tools.shape.walk import walks
+
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "streamsieve"
 PAGE = (ROOT / "docs" / "how_it_works.md").read_text()
@@ -54,6 +57,13 @@ def test_files_of_a_walk_exist_come_once_and_are_imported_by_one_before(heading)
         assert starts or PACKAGE / file in known, f"nothing before {file} imports it"
         assert file not in files[:number], f"{file} is named twice"
         known |= imported(PACKAGE / file)
+
+
+@pytest.mark.full  # kernels run as plain Python, in a process of their own
+def test_every_file_in_which_something_runs_is_in_its_walk():
+    taken = {figure.kind: figure.items for figure in walks(Tree())}
+    for kind, heading in {"walk-rows": "A batch of rows", "walk-FastOSFS": "A block of columns"}.items():
+        assert {file.removeprefix("streamsieve/") for file in taken[kind]} <= set(walk(heading))
 
 
 def test_every_file_named_on_the_page_exists():

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.release.__main__ import TRIALS
+import streamsieve
+from tools.release.__main__ import TRIALS, disagreements
 
 ROOT = Path(__file__).parents[2]
 #: Extras for those who work on the library itself.
@@ -56,6 +57,27 @@ def test_the_long_description_has_no_relative_link():
     assert "Checkpoints and Kafka" in text
     assert "drift.png" not in text
     assert described("[a](b.md), [c](https://d.org/e)") == "a, [c](https://d.org/e)"
+
+
+def test_a_tag_agrees_with_version_changelog_and_citation(tmp_path):
+    for name in ("src/streamsieve/_version.py", "CITATION.cff"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    (tmp_path / "changelog.d").mkdir()
+    fragment = tmp_path / "changelog.d" / "new.added.md"
+    fragment.write_text("Something new.\n")
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n")
+    tag = f"v{streamsieve.__version__}"
+    found = disagreements(tag, tmp_path)
+    assert [line.split()[0] for line in found] == ["CHANGELOG.md", "changelog.d"]
+    (tmp_path / "CHANGELOG.md").write_text(f"# Changelog\n\n## {streamsieve.__version__} (2026-11-18)\n")
+    fragment.unlink()
+    assert disagreements(tag, tmp_path) == []
+    assert [line.split()[0] for line in disagreements("v9.9.9", tmp_path)] == [
+        "the",
+        "CHANGELOG.md",
+        "CITATION.cff",
+    ]
 
 
 @pytest.mark.parametrize("name", ["Dockerfile", ".devcontainer/devcontainer.json"])

@@ -123,7 +123,7 @@ def test_only_relevant_columns_travel(path):
 
 
 def test_a_stop_leaves_the_rest_uncomputed(path, monkeypatch):
-    from streamsieve.engines import columns
+    from streamsieve.engines import columns, ordered
 
     asked, real = [], columns.measure
 
@@ -138,7 +138,7 @@ def test_a_stop_leaves_the_rest_uncomputed(path, monkeypatch):
     one = ss.run(source, make(), block_size=2)
     assert found.stopped_ == one.stopped_ == "max_offers=4"
     assert list(found.ledger_) == list(one.ledger_)
-    assert len(asked) <= 2 + columns.AHEAD
+    assert len(asked) <= 2 + ordered.AHEAD
 
 
 @pytest.mark.parametrize("bad", [np.inf, np.nan], ids=str)
@@ -189,10 +189,14 @@ def test_methods_that_judge_given_the_model_so_far_are_refused(sieve, path):
 
 
 def test_refusals(path):
-    data = table()
-    made = ss.features(lambda: ((f"p{k}", data["c0"] ** k) for k in range(3)), data["y"])
-    with pytest.raises(CapabilityError, match="workers of their own"):
-        ss.run(made, ss.SAOLA(), engine="local")
+    class Own:
+        y, n_columns, names = table()["y"].to_numpy(), None, None
+
+        def columns(self, block_size=1024, start=None):
+            return iter(())
+
+    with pytest.raises(CapabilityError, match="Own does not say which columns workers could read"):
+        ss.run(Own(), ss.SAOLA(), engine="local")
     with pytest.raises(ParameterError, match="engine must be one of 'local', 'dask', 'spark'"):
         ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="sparkle")
     with pytest.raises(ParameterError, match="leave out workers="):

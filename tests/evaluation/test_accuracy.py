@@ -55,6 +55,6 @@ def test_metrics_fit_the_target():
     for name in METRICS[1:]:
         numbers = name in ("r2", "mae", "rmse")
         assert metric_for(name, regression=numbers, otherwise="auc") == name
-        with pytest.raises(ParameterError, match=f"metric='{name}' has no meaning where the target is"):
+        with pytest.raises(ParameterError, match=f"metric='{name}' is not defined if the target is"):
             metric_for(name, regression=not numbers, otherwise="auc")
     assert set(LOWER_IS_BETTER) < set(METRICS)

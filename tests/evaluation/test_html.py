@@ -294,6 +294,43 @@ def test_in_chromium(pages, browser, protocol, width):
         assert figure["right"] <= width
 
 
+SPACES = """JSON.stringify((() => {
+  const box = document.querySelector(".articles");  // more cards, of other heights
+  for (const whole of [false, true, false]) box.append(box.children[0].cloneNode(whole));
+  const cards = [...document.querySelectorAll("article")].map(e => e.getBoundingClientRect());
+  return cards.flatMap((card, i) => cards.slice(i + 1, i + 2).filter(next => next.left === card.left).map(
+    next => next.top - card.bottom));
+})())"""
+HINT = """JSON.stringify({
+  shown: getComputedStyle(document.querySelector(".hint")).display !== "none",
+  needed: (e => e.scrollWidth > e.clientWidth)(document.querySelector(".scroll")),
+  shade: getComputedStyle(document.querySelector(".scroll")).backgroundImage.includes("gradient"),
+})"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_hole_between_cards_and_a_mark_where_a_table_goes_on(pages, browser, width):
+    session = browser.open(pages["screening"].path, width)
+    spaces = browser.evaluate(session, SPACES)
+    assert spaces
+    assert max(spaces) <= 20
+    hint = browser.evaluate(session, HINT)
+    assert hint["shade"]
+    assert hint["shown"] == (width == 390)
+    assert hint["shown"] or not hint["needed"]
+
+
+def test_significance_is_no_fainter_and_the_dots_have_a_scale(pages):
+    page = pages["screening"]
+    low, high = re.search(r'class="scale"><span>([\d.-]+)</span><span>([\d.-]+)</span>', page.text).groups()
+    means = [each.mean for each in page.recommendation.standings]
+    assert float(low) < min(means) <= max(means) < float(high)
+    assert re.search(r"\.apart \{ font-weight: 650; \}", page.text)
+    assert "p-values below 0.05 are bold" in page.text
+    assert "none +" not in page.text
+    assert "all features +" in page.text
+
+
 def test_figures_are_drawn_and_not_blank(pages, browser):
     """A picture of each figure, as the browser paints it, has dark ink on white."""
     from matplotlib.image import imread

@@ -10,7 +10,7 @@ from PIL import Image
 
 import streamsieve as ss
 from streamsieve.evaluation import detection_curve, plots, track
-from streamsieve.evaluation.plots.style import COLOURS, style
+from streamsieve.evaluation.plots.style import COLORS, style
 from streamsieve.exceptions import ParameterError
 
 STREAM = {"n_rows": 3_000, "n_features": 40, "n_relevant": 4, "shift_every": 500}
@@ -68,6 +68,28 @@ def test_scores_takes_the_features_with_the_best_places():
     seen = track(ss.sources.ArraySource(X, y), ss.Screen("t", k=3, half_life=20), every=25)
     labels = set(lines_of(plots.scores(seen, top=3)))
     assert labels == {"x0", "x2", "x4"}
+
+
+def test_small_scores_are_drawn_apart_and_curves_named_at_their_ends():
+    y = np.tile([0, 1], 200)
+    X = np.random.default_rng(0).normal(size=(400, 8))
+    X[:, 0] += 9 * y
+    seen = track(ss.sources.ArraySource(X, y), ss.Screen("f", k=8), every=50)
+    figure = plots.scores(seen, top=8, measure="F")
+    drawn(figure)
+    axes = figure.axes[0]
+    assert axes.get_yscale() == "symlog"
+    assert axes.get_ylabel().startswith("F (logarithmic above ")
+    names = [text for text in axes.texts if text.get_text().startswith("x")]
+    assert {text.get_text() for text in names} == {f"x{j}" for j in range(8)}
+    heights = [text.get_position()[1] for text in names]
+    assert min(np.diff(heights)) >= 0.05  # none is over another
+    assert max(heights) <= 1
+    ends = [lines_of(figure)[text.get_text()].get_ydata()[-1] for text in names]
+    assert ends == sorted(ends)
+    X[:, 1:] += 9 * y[:, None]
+    seen = track(ss.sources.ArraySource(X, y), ss.Screen("f", k=8), every=50)
+    assert plots.scores(seen).axes[0].get_yscale() == "linear"
 
 
 def test_scores_takes_other_names_and_the_only_screen(seen):
@@ -139,10 +161,10 @@ def test_by_size_draws_pairs_of_curves():
     np.testing.assert_array_equal(dashed.get_ydata(), one["t"][1])
 
 
-def test_curves_differ_without_colour():
+def test_curves_differ_without_color():
     looks = [style(i, 100) for i in range(20)]
     assert len({(look["linestyle"], look["marker"]) for look in looks}) == 20
-    greys = sorted(float(np.dot(to_rgb(colour), (0.299, 0.587, 0.114))) for colour in COLOURS)
+    greys = sorted(float(np.dot(to_rgb(color), (0.299, 0.587, 0.114))) for color in COLORS)
     assert min(np.diff(greys)) > 0.05
 
 

@@ -131,7 +131,7 @@ def test_row_by_row_it_is_river():
     assert report.table["accuracy"][1] > 0.5
 
 
-def test_looks_do_not_change_what_is_learnt():
+def test_looks_do_not_change_what_is_learned():
     source, _, _ = stream()
     often, once = (
         prequential(source, "f", "sgd", batch_size=50, every=every, half_life=100) for every in (100, 10_000)

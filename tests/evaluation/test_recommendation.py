@@ -208,6 +208,9 @@ def test_an_interval_ends_where_the_metric_does():
     report = report_of({"f ridge": [*np.full(18, 1.0), 0.7, 0.8], "none ridge": np.linspace(0.5, 0.9, 20)})
     report.settings = {**SETTINGS, "metric": "r2", "runs": 1, "folds": 20}
     assert "to 1.000)" in str(recommend(report))
+    errors = report_of({"f ridge": [0.0, 0.1, 0.9], "none ridge": [0.5, 1.2, 1.9]})
+    errors.settings = {**SETTINGS, "metric": "rmse", "runs": 1, "folds": 3}
+    assert "interval 0.000 to" in str(recommend(errors))
 
 
 def test_equal_scores_are_no_difference():

@@ -422,7 +422,7 @@ class Fails(Mute):
         ({"learners": []}, ParameterError, "learners is empty"),
         ({"learners": "ridge"}, ParameterError, "'ridge' is not made for classes"),
         ({"learners": 3}, ParameterError, "a learner is a name"),
-        ({"metric": "r2"}, ParameterError, "metric='r2' has no meaning where the target is made of classes"),
+        ({"metric": "r2"}, ParameterError, "metric='r2' is not defined if the target is made of classes"),
         ({"auc": "mean"}, ParameterError, "auc must be one of"),
         ({"names": ["a"]}, SchemaError, "names has 1 entries for 8 columns"),
     ],

@@ -68,6 +68,18 @@ def test_the_study_runs_and_stops_early(study, tmp_path):
     assert (tmp_path / "craters.png").stat().st_size > 10_000
 
 
+def test_marks_differ_by_more_than_red_and_green_and_cover_no_crater(study):
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots()
+    craters.draw_picture(axes, study)
+    assert not axes.patches
+    marks = {line.get_label(): line for line in axes.lines}
+    assert {name: line.get_marker() for name, line in marks.items()} == {"crater": "o", "other": "x"}
+    assert len(marks["crater"].get_xdata()) == study.truth.sum()
+    assert {text.get_text() for text in axes.get_legend().get_texts()} == {"crater", "other"}
+
+
 def test_features_are_computed_until_the_stop_and_no_further(study):
     masks = craters.all_masks()
     computed = []

@@ -356,3 +356,27 @@ def test_blocks_order_of_rows_and_a_reload_change_no_p_value():
             np.testing.assert_allclose(other.p_value[:], whole.p_value[:], rtol=1e-9)
         ones = np.concatenate([test.measure(X[:, [j]]).p_value[:] for j in range(40)])
         np.testing.assert_array_equal(ones, whole.p_value[:40])
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_few_rows_per_level_are_confirmed_also_where_they_are_not_few_altogether(transposed):
+    """Sixteen rows in 20 levels: by the gamma distribution alone the size is .003 at .001."""
+    rng, n, alpha = np.random.default_rng(4), 600, 0.001
+    drawn = rng.multivariate_hypergeometric([30] * 20, 16, 6000)
+    tables = np.stack([30 - drawn, drawn], axis=2)
+    tables = tables.transpose(0, 2, 1) if transposed else tables
+    found = ours.moments(tables)
+    scale = 2 * found.mean / found.variance
+    gamma = ours.p_value(found.statistic * scale, found.mean * scale)
+    some = np.flatnonzero(gamma <= alpha)
+    assert len(some) > 2 * alpha * 6000
+    p = [ours.confirmed(gamma[j], [tables[j]], ours.draws_for(alpha)) for j in some]
+    assert np.sum(np.array(p) <= alpha) <= 1.2 * alpha * 6000 + 3 * math.sqrt(alpha * 6000)
+    if not transposed:
+        j = some[np.argmax(p)]  # what a selector decides
+        x, y = (
+            np.repeat(np.tile(codes, 1), tables[j].ravel()) for codes in np.indices((20, 2)).reshape(2, -1)
+        )
+        test = GSquared(y, Task.BINARY, alpha)
+        assert test.relevance(x.astype(float)[:, None]).reason[0] != RELEVANT
+        assert n == len(y)

@@ -1,4 +1,4 @@
-"""The products of columns are mean, centred sum of squares and product with the target, in every layout."""
+"""The products of columns are mean, centered sum of squares and product with the target, in every layout."""
 
 import numpy as np
 import pytest
@@ -15,21 +15,21 @@ LAYOUTS = {
 }
 
 
-def centred_target(rng, n):
+def centered_target(rng, n):
     y = rng.normal(size=n)
     return y - y.mean()
 
 
 def expected(X, y):
-    centred = X - X.mean(axis=0)
-    return X.mean(axis=0), (centred**2).sum(axis=0), centred.T @ y
+    centered = X - X.mean(axis=0)
+    return X.mean(axis=0), (centered**2).sum(axis=0), centered.T @ y
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 9])
 def test_every_layout_gives_mean_squares_and_product(layout, n):
     rng = np.random.default_rng(n)
-    y = centred_target(rng, n)
+    y = centered_target(rng, n)
     X = rng.normal(size=(n, 7)) * (rng.random((n, 7)) < 0.6)
     for found, wanted in zip(column_products(LAYOUTS[layout](X), y), expected(X, y), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
@@ -37,7 +37,7 @@ def test_every_layout_gives_mean_squares_and_product(layout, n):
 
 def test_blocks_wider_than_a_tile_are_covered():
     rng = np.random.default_rng(0)
-    y, X = centred_target(rng, 5), rng.normal(size=(5, 515))
+    y, X = centered_target(rng, 5), rng.normal(size=(5, 515))
     for found, wanted in zip(column_products(X, y), expected(X, y), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-13)
 
@@ -45,7 +45,7 @@ def test_blocks_wider_than_a_tile_are_covered():
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_constants_have_no_squares_at_all_and_offsets_cost_no_digits(layout):
     rng = np.random.default_rng(1)
-    y, whole = centred_target(rng, 10), rng.integers(0, 5, (10, 3))
+    y, whole = centered_target(rng, 10), rng.integers(0, 5, (10, 3))
     X = np.column_stack([np.full(10, 0.1), np.full(10, 1e9 + 0.1), np.zeros(10), whole + 1e9, whole])
     _, ss, dot = column_products(LAYOUTS[layout](X), y)
     assert ss[:3].tolist() == dot[:3].tolist() == [0.0] * 3
@@ -55,7 +55,7 @@ def test_constants_have_no_squares_at_all_and_offsets_cost_no_digits(layout):
 
 def test_explicit_zeros_are_zeros_like_any_other():
     rng = np.random.default_rng(2)
-    y, X = centred_target(rng, 6), np.array([[0, 1, 0, 2, 0, 0.0], [0, 0, 0, 0, 0, 0], [5, 5, 5, 5, 5, 5]]).T
+    y, X = centered_target(rng, 6), np.array([[0, 1, 0, 2, 0, 0.0], [0, 0, 0, 0, 0, 0], [5, 5, 5, 5, 5, 5]]).T
     stored = sp.csc_array((X.T.ravel(), np.tile(np.arange(6, dtype=np.int32), 3), np.arange(4) * 6), (6, 3))
     for found, wanted in zip(column_products(stored, y), column_products(sp.csc_array(X), y), strict=True):
         np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-15)
@@ -69,14 +69,14 @@ def test_a_value_that_is_no_number_comes_out_in_the_squares(layout, value, row):
     X = rng.normal(size=(6, 3))
     X[row, 1] = value
     with np.errstate(invalid="ignore"):  # without JIT, NumPy remarks on inf - inf
-        ss = column_products(LAYOUTS[layout](X), centred_target(rng, 6))[1]
+        ss = column_products(LAYOUTS[layout](X), centered_target(rng, 6))[1]
     assert np.isfinite(ss).tolist() == [True, False, True]
 
 
 def test_one_column_is_a_block_of_one():
     rng = np.random.default_rng(4)
     for n in (1, 2, 7):
-        y, x = centred_target(rng, n), rng.normal(size=n) + 5
+        y, x = centered_target(rng, n), rng.normal(size=n) + 5
         _, ss, dot = column_products(x[:, None], y)
         np.testing.assert_allclose(kernel.one_column(x, y), (ss[0], dot[0]), rtol=1e-12, atol=1e-13)
 

@@ -179,22 +179,22 @@ class Store:
         self.evicted_pair = np.empty(slots + m)
         self.cell = np.zeros(33 * 33, np.int64)
 
-    def decide(self, X, normalised, delta, two_phase, use_max, first=0, q=0, n_evicted=0):
+    def decide(self, X, normalized, delta, two_phase, use_max, first=0, q=0, n_evicted=0):
         return kernel.decide(
             *arrays(sp.csc_array(X)), first, 100, 5,
-            self.y, self.y_counts, self.y_h, normalised, delta, two_phase, use_max, TIE,
+            self.y, self.y_counts, self.y_h, normalized, delta, two_phase, use_max, TIE,
             *self.kept, q, self.reason, self.statistic, self.by,
             self.evicted, self.evicted_by, self.evicted_pair, n_evicted, self.g, self.cell, REASONS,
         )  # fmt: skip
 
 
-def settled(X, y, normalised, delta, two_phase, use_max):
+def settled(X, y, normalized, delta, two_phase, use_max):
     """Return reasons, statistics, by and evictions of columns 100, 101, ... in a few lines."""
     columns = [np.unique(x, return_inverse=True)[1] for x in X.T]
 
     def depend(a, b):
         h_a, h_b, shared = entropies(a, b)
-        return 2 * shared / (h_a + h_b) if normalised else shared
+        return 2 * shared / (h_a + h_b) if normalized else shared
 
     relevance = [depend(x, y) if x.any() else 0.0 for x in columns]
     kept, verdicts, evictions = [], [], []
@@ -226,8 +226,8 @@ def settled(X, y, normalised, delta, two_phase, use_max):
 
 @pytest.mark.parametrize("two_phase", [False, True])
 @pytest.mark.parametrize("use_max", [False, True])
-@pytest.mark.parametrize("normalised", [False, True])
-def test_decisions_are_those_of_a_few_lines(normalised, use_max, two_phase):
+@pytest.mark.parametrize("normalized", [False, True])
+def test_decisions_are_those_of_a_few_lines(normalized, use_max, two_phase):
     rng = np.random.default_rng(3)
     for case in range(cases(30)):
         n, m = 20, 20
@@ -237,8 +237,8 @@ def test_decisions_are_those_of_a_few_lines(normalised, use_max, two_phase):
         X[:, 9] = X[:, 3]
         delta = (0.0, 0.07)[case % 2]
         store = Store(y, 24, m)
-        done, q, n_evicted = store.decide(X, normalised, delta, two_phase, use_max)
-        verdicts, evictions, kept = settled(X, y, normalised, delta, two_phase, use_max)
+        done, q, n_evicted = store.decide(X, normalized, delta, two_phase, use_max)
+        verdicts, evictions, kept = settled(X, y, normalized, delta, two_phase, use_max)
         assert done == m
         assert store.reason.tolist() == [v[0] for v in verdicts]
         assert store.by.tolist() == [v[2] for v in verdicts]
@@ -250,17 +250,17 @@ def test_decisions_are_those_of_a_few_lines(normalised, use_max, two_phase):
         assert all(same_partition(store.kept[0][i], X[:, f - 100]) for i, f in enumerate(kept))
 
 
-@pytest.mark.parametrize("normalised", [False, True])
-def test_a_column_at_delta_is_irrelevant_and_one_above_is_not(normalised):
+@pytest.mark.parametrize("normalized", [False, True])
+def test_a_column_at_delta_is_irrelevant_and_one_above_is_not(normalized):
     y, x = np.array([0, 0, 1, 1]), np.array([[0.0, 1, 0, 1], [0, 0, 1, 1]]).T
-    shared = 1.0 if normalised else np.log(2)
+    shared = 1.0 if normalized else np.log(2)
     for delta, wanted in (
         (0.0, [IRRELEVANT, KEPT]),
         (shared - 1e-9, [IRRELEVANT, KEPT]),
         (shared, [IRRELEVANT] * 2),
     ):
         store = Store(y, 4, 2)
-        store.decide(x, normalised, delta, False, False)
+        store.decide(x, normalized, delta, False, False)
         assert store.reason.tolist() == wanted
 
 

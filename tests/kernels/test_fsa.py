@@ -80,7 +80,7 @@ def test_a_limited_step_solves_one_row_and_goes_no_further(kind, form):
     assert rows.products(weights.beta)[0, 0] + weights.intercept[0, 0] == pytest.approx(2.0)
 
 
-def test_sparse_columns_without_zeros_are_centred_in_memory():
+def test_sparse_columns_without_zeros_are_centered_in_memory():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(9, 4)) + 1e8
     X[:, 2] = rng.normal(size=9) * (np.arange(9) > 3)

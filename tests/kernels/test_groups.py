@@ -19,8 +19,8 @@ def test_correlations_are_those_of_numpy():
     assert groups.correlations(Z, some, others[:0]).shape == (2, 0)
 
 
-@pytest.mark.parametrize("normalised", [True, False])
-def test_informations_are_those_of_a_contingency_table(normalised):
+@pytest.mark.parametrize("normalized", [True, False])
+def test_informations_are_those_of_a_contingency_table(normalized):
     rng = np.random.default_rng(1)
     n = 12
     levels = np.array([2, 3, 5, 1])
@@ -29,13 +29,13 @@ def test_informations_are_those_of_a_contingency_table(normalised):
     h = groups.entropies(codes, levels, g)
     tables = (codes, levels, h)
     every = np.arange(4)
-    found = groups.informations(*tables, every, *tables, every, g, normalised)
+    found = groups.informations(*tables, every, *tables, every, g, normalized)
     for a in range(4):
         for b in range(4):
             h_a, h_b, shared = entropies(codes[a], codes[b])
             assert h[a] / n == pytest.approx(h_a, abs=1e-12)
             both = h_a + h_b
-            wanted = shared if not normalised else 2 * shared / both if both > 0 else 0.0
+            wanted = shared if not normalized else 2 * shared / both if both > 0 else 0.0
             assert found[a, b] == pytest.approx(wanted, abs=1e-12)
 
 

@@ -28,10 +28,10 @@ def test_one_column_falls_apart_into_inside_and_outside(q, offset):
     r -= r.mean()
     x = rng.integers(0, 9, n) + offset
     ss, inside, dot = linear.project_one(x, basis, q, r)
-    centred = x - offset - np.mean(x - offset)
-    assert ss == pytest.approx(centred @ centred, rel=1e-12)
-    assert inside == pytest.approx(np.sum((basis[:q] @ centred) ** 2), rel=1e-12, abs=1e-20)
-    assert dot == pytest.approx(centred @ r, rel=1e-11)
+    centered = x - offset - np.mean(x - offset)
+    assert ss == pytest.approx(centered @ centered, rel=1e-12)
+    assert inside == pytest.approx(np.sum((basis[:q] @ centered) ** 2), rel=1e-12, abs=1e-20)
+    assert dot == pytest.approx(centered @ r, rel=1e-11)
 
 
 def test_a_constant_column_has_nothing_inside_or_outside():

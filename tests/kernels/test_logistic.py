@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from streamsieve._kernels.logistic import orthonormalise, weighted_gram
+from streamsieve._kernels.logistic import orthonormalize, weighted_gram
 
 
 def test_weighted_gram_is_the_weighted_product_of_all_pairs():
@@ -17,7 +17,7 @@ def test_rows_become_orthonormal_in_order_and_span_what_they_did():
     for q, n in ((1, 5), (4, 12), (9, 30)):
         rows = rng.normal(size=(q, n)) * 10.0 ** rng.integers(-60, 60, (q, 1))
         basis = rows.copy()
-        orthonormalise(basis, 1e-12)
+        orthonormalize(basis, 1e-12)
         np.testing.assert_allclose(basis @ basis.T, np.eye(q), atol=1e-13)
         for i in range(q):  # row i lies in the span of the first i + 1
             inside = basis[: i + 1].T @ (basis[: i + 1] @ rows[i])
@@ -29,7 +29,7 @@ def test_nearly_dependent_rows_are_at_right_angles_and_dependent_ones_are_zero()
     rows = rng.normal(size=(4, 20))
     rows[1] = rows[0] + 1e-8 * rows[1]
     rows[2] = rows[0] - 3 * rows[1]
-    orthonormalise(rows, 1e-12)
+    orthonormalize(rows, 1e-12)
     assert not rows[2].any()
     kept = rows[[0, 1, 3]]
     np.testing.assert_allclose(kept @ kept.T, np.eye(3), atol=1e-12)

@@ -1,4 +1,4 @@
-"""Kernels of OGFS: separability by hand, and the penalised model by scikit-learn."""
+"""Kernels of OGFS: separability by hand, and the penalized model by scikit-learn."""
 
 import numpy as np
 import pytest

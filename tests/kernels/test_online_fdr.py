@@ -53,11 +53,12 @@ class Run:
         self.found_at, self.opened_at = np.zeros((2, room), np.int64)
         self.ahead = np.zeros(window)
 
-    def __call__(self, p_values, most=10**9):
+    def __call__(self, p_values, most=10**9, rough=()):
         out, found = np.full(len(p_values), np.nan), np.zeros(len(p_values), bool)
         done = decide(
-            p_values, np.zeros(0, bool), self.rule, self.rule[3:8], self.lag, most, self.table, self.sequence,
-            self.counters, self.ticks, self.found_at, self.opened_at, self.ahead, out, found,
+            p_values, np.array(rough, bool), np.zeros(0, bool), self.rule, self.rule[3:8], self.lag, most,
+            self.table, self.sequence, self.counters, self.ticks, self.found_at, self.opened_at, self.ahead,
+            out, found,
         )  # fmt: skip
         return done, out, found
 
@@ -116,6 +117,17 @@ def test_old_accounts_are_interpolated_to_many_digits():
     exact, short = Run("lord")(p_values)[1], Run("lord", table=100)(p_values)[1]
     np.testing.assert_allclose(short, exact, rtol=1e-6)
     assert np.any(short != exact)
+
+
+def test_it_comes_back_before_a_bound_that_might_be_a_discovery():
+    p_values, rough = np.array([0.6, 0.3, 1e-9, 0.4]), [True, True, True, True]
+    run = Run("lord")
+    done, *_ = run(p_values, rough=rough)
+    assert done == 2
+    whole = Run("lord")
+    assert run(p_values[2:])[0] == 2
+    assert whole(p_values)[0] == 4
+    assert np.array_equal(run.counters, whole.counters)
 
 
 def test_it_comes_back_when_there_were_enough_discoveries_or_no_room_for_more():

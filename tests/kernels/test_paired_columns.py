@@ -15,9 +15,9 @@ def with_missing(rng, n, m):
     return X
 
 
-def standardised(X, sparse):
+def standardized(X, sparse):
     out, seen = np.full(X.shape[::-1], 7.0), np.zeros(X.shape[1], np.int64)
-    paired_columns.standardise(*pieces(X, sparse), out, seen)
+    paired_columns.standardize(*pieces(X, sparse), out, seen)
     return out, seen
 
 
@@ -28,7 +28,7 @@ def test_columns_get_length_one_over_the_rows_seen(sparse):
     X[:, 1] += 1e9  # an offset costs few digits
     X[:, 2] = np.nan
     X[:, 3] = 4.0
-    out, seen = standardised(X, sparse)
+    out, seen = standardized(X, sparse)
     assert seen.tolist() == (~np.isnan(X)).sum(axis=0).tolist()
     np.testing.assert_array_equal(np.isnan(out.T), np.isnan(X))
     for j in (0, 1, 4):
@@ -42,7 +42,7 @@ def test_columns_get_length_one_over_the_rows_seen(sparse):
 
 def test_dense_and_sparse_columns_become_the_same_numbers():
     X = with_missing(np.random.default_rng(1), 25, 6)
-    for one, other in zip(standardised(X, sparse=False), standardised(X, sparse=True), strict=True):
+    for one, other in zip(standardized(X, sparse=False), standardized(X, sparse=True), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -61,7 +61,7 @@ def test_pairs_are_compared_over_complete_pairs():
             enough = rows >= 4
             expected = abs(fisher_z.correlation(a[both], b[both])) if enough else 0.0
             assert r == pytest.approx(expected, abs=1e-12)
-    whole = standardised(rng.normal(size=(20, 2)), sparse=False)[0]
+    whole = standardized(rng.normal(size=(20, 2)), sparse=False)[0]
     assert paired_columns.product(*whole) == pytest.approx(paired_columns.together(*whole)[0], abs=1e-15)
 
 
@@ -79,7 +79,7 @@ def test_decisions_are_those_of_the_twin_also_with_few_slots(bound, variant):
         relevant = [
             d.feature for d in decisions if d.event != "evicted" and d.reason in {"relevant", "redundant"}
         ]
-        fresh, seen = standardised(X[:, relevant], sparse=False)
+        fresh, seen = standardized(X[:, relevant], sparse=False)
         relevance = np.array(
             [abs(fisher_z.correlation(x[~np.isnan(x)], y[~np.isnan(x)])) for x in X[:, relevant].T]
         )

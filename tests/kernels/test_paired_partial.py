@@ -28,7 +28,7 @@ def unit(y):
 
 def fresh(X):
     out, seen = np.empty(X.shape[::-1]), np.empty(X.shape[1], np.int64)
-    paired_columns.standardise(*pieces(X, sparse=False), out, seen)
+    paired_columns.standardize(*pieces(X, sparse=False), out, seen)
     return out
 
 

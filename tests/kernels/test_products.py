@@ -25,13 +25,13 @@ def test_scatter_adds_every_pair_once(n):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_centred_rows_have_no_mean_and_their_squares_are_the_weighted_ones(dtype):
+def test_centered_rows_have_no_mean_and_their_squares_are_the_weighted_ones(dtype):
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(8, 3)) + 100).astype(dtype)
     X[:, 1] = 0.1
     w, place, value = rng.random(8) + 0.1, rng.integers(1, 3, 8), rng.normal(size=8)
     rows, mean, cross = np.full((9, 3), 7.0), np.empty(3), np.zeros((3, 3))
-    kernel.centre(X, w, place, value, rows, mean, cross)
+    kernel.center(X, w, place, value, rows, mean, cross)
     wanted = np.average(X.astype(np.float64), axis=0, weights=w)
     np.testing.assert_allclose(mean, wanted, rtol=1e-14)
     assert mean[1] == X[0, 1]

@@ -32,14 +32,14 @@ def test_collapsing_keeps_every_second_value(p, dtype):
 
 
 @types
-def test_a_collapse_is_off_by_half_a_weight_about_its_centre(dtype):
+def test_a_collapse_is_off_by_half_a_weight_about_its_center(dtype):
     A, B = runs(np.random.default_rng(1), 4, 8, dtype)
     out = np.empty_like(A)
-    for odd, centre in ((False, 0.5), (True, -0.5)):
+    for odd, center in ((False, 0.5), (True, -0.5)):
         kernel.collapse(A, B, out, odd)
         for x in np.arange(-10, 110, 0.5):
             truth = np.count_nonzero(x >= A, axis=1) + np.count_nonzero(x >= B, axis=1)
-            assert np.all(np.abs(2 * (out <= x).sum(axis=1) - centre - truth) <= 0.5)
+            assert np.all(np.abs(2 * (out <= x).sum(axis=1) - center - truth) <= 0.5)
 
 
 @types

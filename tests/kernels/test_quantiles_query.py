@@ -111,7 +111,7 @@ def test_an_empty_table_stands_for_no_value_at_all():
     assert not strands.bins(3, whole=True)[1][0].any()
 
 
-def test_the_shift_centres_ranks_and_never_leaves_the_mass():
+def test_the_shift_centers_ranks_and_never_leaves_the_mass():
     strands = Strands()
     strands.add(np.arange(8.0), 0, weight=2.0)
     strands.add(np.arange(8.0), 1, weight=2.0)

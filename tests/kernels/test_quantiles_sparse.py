@@ -189,7 +189,7 @@ def test_runs_merge_in_order_and_equal_entries_become_one(sizes):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_equal_neighbours_are_summed(weighted):
+def test_equal_neighbors_are_summed(weighted):
     prefix, value = np.array([1, 1, 1, 2, 2, 3]), np.array([5.0, 5, 6, 6, 6, 6])
     mass = np.array([1.0, 2, 3, 4, 5, 6]) if weighted else None
     out = mass if weighted else np.empty(6)

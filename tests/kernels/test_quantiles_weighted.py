@@ -1,5 +1,7 @@
 """Runs of unequal weight: sorting with weights, thinning and collapsing within half a weight."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -121,3 +123,23 @@ def test_collapsing_runs_that_weigh_nothing_stays_in_its_memory():
     out = np.empty((1, 8))
     kernel.collapse(A, 0.0, B, 0.0, out)
     assert np.all(np.isin(out, np.arange(16.0)))
+
+
+@types
+@pytest.mark.parametrize("lengths", [[1], [3, 5], [4, 4, 4], [7, 1, 2, 9, 3], [6] * 8])
+def test_merged_stretches_are_those_of_a_stable_sort(lengths, dtype):
+    rng = np.random.default_rng(len(lengths))
+    edges, p = np.cumsum([0, *lengths]), 5
+    values = rng.integers(-3, 4, (p, edges[-1])).astype(dtype)
+    values[:, -1] = np.inf
+    for low, high in pairwise(edges):
+        values[:, low:high].sort(axis=1)
+    masses = rng.random(values.shape)
+    order = np.argsort(values, axis=1, kind="stable")
+    wanted = (
+        np.take_along_axis(values, order, axis=1),
+        np.take_along_axis(masses, order, axis=1).cumsum(axis=1),
+    )
+    kernel.merge_stretches(values, masses, edges)
+    assert np.array_equal(values, wanted[0])
+    assert np.array_equal(masses, wanted[1])

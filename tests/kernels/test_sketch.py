@@ -117,7 +117,7 @@ def test_names_have_the_twins_ids():
 
 
 def test_buckets_and_signs_are_used_alike():
-    """4,000 neighbours in 16 buckets: 250 each, give or take 5 standard deviations; rows are unlike."""
+    """4,000 neighbors in 16 buckets: 250 each, give or take 5 standard deviations; rows are unlike."""
     cells, spots = np.zeros((3, 16, 1)), np.zeros(3, np.int64)
     seen = np.empty((4000, 3), np.int64)
     for j in range(4000):

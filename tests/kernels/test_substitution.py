@@ -23,8 +23,8 @@ def test_measure_gives_mean_deviation_and_gradient(n, sparse):
     varies = np.ptp(X, axis=0)[1:] > 0
     np.testing.assert_allclose(facts[1:, 0], X.mean(axis=0)[1:], rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(facts[1:, 1], scale[1:] * varies, atol=1e-7)
-    centred = (X - X.mean(axis=0))[:, 1:]
-    wanted = np.where(varies, centred.T @ residual / n / np.where(varies, scale[1:], 1), 0)
+    centered = (X - X.mean(axis=0))[:, 1:]
+    wanted = np.where(varies, centered.T @ residual / n / np.where(varies, scale[1:], 1), 0)
     np.testing.assert_allclose(facts[1:, 2], wanted, atol=1e-6)
 
 

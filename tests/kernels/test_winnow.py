@@ -18,7 +18,7 @@ def test_rows_are_learnt_as_the_twin_learns_them():
     assert mistakes == np.count_nonzero(margins <= 0)
 
 
-def test_the_score_of_a_row_is_exactly_zero_where_nothing_was_learnt():
+def test_the_score_of_a_row_is_exactly_zero_where_nothing_was_learned():
     rng = np.random.default_rng(1)
     for label in (1.0, -1.0):
         for _ in range(20):

@@ -112,7 +112,7 @@ def test_equals_the_twin_on_many_cases():
         decided += 1
         model = learner._model_
         assert model.columns.tolist() == left.tolist()
-        # what is not centred in memory loses digits to a mean of 4,096
+        # what is not centered in memory loses digits to a mean of 4,096
         tolerance = (1e-6 if sparse else 1e-9) * max(1.0, float(np.abs(beta).max()))
         np.testing.assert_allclose(model.beta, beta, atol=tolerance)
         np.testing.assert_allclose(model.intercept[0], intercept, atol=tolerance)

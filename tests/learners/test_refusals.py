@@ -1,5 +1,7 @@
 """What learners refuse, and say of it: parameters, targets and blocks."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge, SGDClassifier
@@ -64,8 +66,22 @@ def test_parameters_that_make_no_sense_are_refused(cls, parameters, message):
         cls(**parameters).fit(np.eye(5), [0, 1, 0, 1, 1])
 
 
-X, FIRST = np.eye(4), FSAClassifier().partial_fit(np.eye(4), [0, 1, 0, 1])
-BEGUN, CHAIN = BlockBagging().begin([0, 1, 0, 1]), RJMCMC().begin([1.0, 2.0, 4.0]).offer(np.arange(3.0))
+X = np.eye(4)
+
+
+@cache
+def first():
+    return FSAClassifier().partial_fit(X, [0, 1, 0, 1])
+
+
+@cache
+def begun():
+    return BlockBagging().begin([0, 1, 0, 1])
+
+
+@cache
+def chain():
+    return RJMCMC().begin([1.0, 2.0, 4.0]).offer(np.arange(3.0))
 
 
 @pytest.mark.parametrize(
@@ -83,13 +99,13 @@ BEGUN, CHAIN = BlockBagging().begin([0, 1, 0, 1]), RJMCMC().begin([1.0, 2.0, 4.0
             "needs numbers, but y holds text such as 'a'",
         ),
         (
-            lambda: FIRST.partial_fit(X, [0, 1, 2, 1]),
+            lambda: first().partial_fit(X, [0, 1, 2, 1]),
             TargetError,
             "label 2, which was not among those of the first rows: name all",
         ),
-        (lambda: FIRST.partial_fit(X, list("abab")), TargetError, "use text or numbers throughout"),
+        (lambda: first().partial_fit(X, list("abab")), TargetError, "use text or numbers throughout"),
         (
-            lambda: FIRST.partial_fit(X, [0, 1, 0, 1], classes=[1, 2]),
+            lambda: first().partial_fit(X, [0, 1, 0, 1], classes=[1, 2]),
             TargetError,
             r"classes=\[1, 2\], but the first call had \[0, 1\]",
         ),
@@ -102,24 +118,24 @@ BEGUN, CHAIN = BlockBagging().begin([0, 1, 0, 1]), RJMCMC().begin([1.0, 2.0, 4.0
         (lambda: SuperLearner(task="regression").fit(np.eye(1), [1.0]), InputError, "n_samples = 1"),
         (lambda: BlockBagging().offer(np.eye(3)), NotBegunError, "begin"),
         (lambda: BlockBagging().begin(), TargetError, "None"),
-        (lambda: BEGUN.predict(np.zeros((2, 1))), NotBegunError, "no columns were offered yet"),
-        (lambda: BEGUN.offer(np.eye(3)), SchemaError, "the block has 3 rows"),
-        (lambda: BEGUN.offer(np.full((4, 1), np.inf)), ValueError, "infinity"),
+        (lambda: begun().predict(np.zeros((2, 1))), NotBegunError, "no columns were offered yet"),
+        (lambda: begun().offer(np.eye(3)), SchemaError, "the block has 3 rows"),
+        (lambda: begun().offer(np.full((4, 1), np.inf)), ValueError, "infinity"),
         (lambda: RJMCMC().offer(np.eye(3)), NotBegunError, "begin"),
         (lambda: RJMCMC().begin([1.0, 2.0, 4.0]).sample(), NotBegunError, "offer columns"),
         (lambda: RJMCMC().begin([1.0, 1.0, 1.0]), TargetError, "y is constant"),
         (lambda: RJMCMC().begin([0.0, 5e-324, 0.0]), TargetError, "varies by .*smaller units"),
         (lambda: RJMCMC().begin([1.0, 2.0]), InputError, "n_samples = 2"),
         (lambda: RJMCMC().begin(), TargetError, "None"),
-        (lambda: CHAIN.offer(np.eye(4)), SchemaError, "the block has 4 rows"),
-        (lambda: CHAIN.offer(np.array([1.0, np.inf, 2.0])), ValueError, "infinity"),
-        (lambda: CHAIN.sample(0), ParameterError, "moves"),
+        (lambda: chain().offer(np.eye(4)), SchemaError, "the block has 4 rows"),
+        (lambda: chain().offer(np.array([1.0, np.inf, 2.0])), ValueError, "infinity"),
+        (lambda: chain().sample(0), ParameterError, "moves"),
     ],
 )
 def test_input_that_makes_no_sense_is_refused(call, error, message):
     with pytest.raises(error, match=message):
         call()
-    assert (BEGUN.n_features_in_, CHAIN.n_features_in_) == (0, 1)
+    assert (begun().n_features_in_, chain().n_features_in_) == (0, 1)
 
 
 def test_a_first_batch_of_one_class_needs_all_labels():

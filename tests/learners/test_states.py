@@ -68,3 +68,32 @@ def test_only_learners_are_learners():
         wrong = {"learners_/0/$kind": np.frombuffer(name.encode(), np.uint8)}
         with pytest.raises(StateError, match="should be one of"):
             SuperLearner.from_bytes(state.to_bytes(header, arrays | wrong))
+
+
+def test_labels_that_are_not_in_order_are_refused():
+    """Predictions are looked up by the order of the labels: others would have the wrong names."""
+    header, arrays = CLASSIFIER.fit(X, CLASSES)._saved()
+    (name,) = (name for name in arrays if name.endswith("texts/text"))
+    assert arrays[name].tobytes() == b"abc"
+    for wrong in (b"cba", b"acb"):
+        damaged = state.to_bytes(header, {**arrays, name: np.frombuffer(wrong, np.uint8)})
+        with pytest.raises(StateError, match="two classes at least, in order"):
+            FSAClassifier.from_bytes(damaged)
+
+
+def test_a_constant_target_of_a_sampler_is_refused():
+    header, arrays = RJMCMC(moves=20).fit(X, NUMBERS)._saved()
+    (name,) = (name for name in arrays if name.endswith("target"))
+    damaged = state.to_bytes(header, {**arrays, name: np.full_like(arrays[name], 0.5)})
+    with pytest.raises(StateError, match="the target is constant"):
+        RJMCMC.from_bytes(damaged)
+
+
+def test_a_target_of_another_kind_is_refused():
+    for task, y, kind in (("classification", CLASSES, float), ("regression", NUMBERS, np.int64)):
+        learner = CLASSIFIER if task == "classification" else REGRESSOR
+        header, arrays = BlockBagging(learner, bags=1, task=task).fit(X, y)._saved()
+        (name,) = (name for name, array in arrays.items() if name.strip("_") == "y")
+        damaged = state.to_bytes(header, {**arrays, name: arrays[name].astype(kind)})
+        with pytest.raises(StateError, match=f"the target does not go with task='{task}'"):
+            BlockBagging.from_bytes(damaged)

@@ -1,4 +1,4 @@
-"""HITON-PC decides as its slow twin does, and finds the neighbours of a target in known networks."""
+"""HITON-PC decides as its slow twin does, and finds the neighbors of a target in known networks."""
 
 import numpy as np
 import pytest
@@ -72,7 +72,7 @@ def test_tables_equal_the_twin(task, test):
     assert separated > cases(12)
 
 
-def test_a_chain_a_fork_and_a_collider_leave_the_direct_neighbours():
+def test_a_chain_a_fork_and_a_collider_leave_the_direct_neighbors():
     rng = np.random.default_rng(2)
     n = 4000
     grandparent = rng.normal(size=n)
@@ -89,7 +89,7 @@ def test_a_chain_a_fork_and_a_collider_leave_the_direct_neighbours():
     assert 4 in found.separated_by_[5]
 
 
-def test_neighbours_in_samples_of_published_networks():
+def test_neighbors_in_samples_of_published_networks():
     """Few false ones among what is kept, over all nodes of three networks with known edges."""
     with np.load(folder() / "bayesnet_s500.npz", allow_pickle=False) as file:
         networks = {name: (file[f"{name}_X"][0], file[f"{name}_graph"]) for name in ("Child3", "Insurance")}
@@ -99,12 +99,12 @@ def test_neighbours_in_samples_of_published_networks():
             if len(np.unique(X[:, node])) < 2:
                 continue
             others = np.delete(np.arange(X.shape[1]), node)
-            neighbours = set(np.flatnonzero(graph[node] | graph[:, node]).tolist())
+            neighbors = set(np.flatnonzero(graph[node] | graph[:, node]).tolist())
             sieve = ss.HITONPC(alpha=0.01, test="g2", task="classification")
             found = set(others[sieve.fit(X[:, others].astype(float), X[:, node]).ranked_].tolist())
-            right += len(found & neighbours)
+            right += len(found & neighbors)
             kept += len(found)
-            there += len(neighbours)
+            there += len(neighbors)
     assert right / kept > 0.8, (right, kept)
     assert right / there > 0.55, (right, there)
 

@@ -42,7 +42,7 @@ def test_relieff_equals_its_twin():
         np.testing.assert_allclose(found.scores_, expected, atol=1e-9, err_msg=f"case {case}")
 
 
-def test_relief_equals_its_twin_and_relieff_with_one_neighbour():
+def test_relief_equals_its_twin_and_relieff_with_one_neighbor():
     rng = np.random.default_rng(1)
     for case in range(CASES):
         n, p = int(rng.integers(4, 30)), int(rng.integers(1, 9))

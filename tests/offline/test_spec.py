@@ -65,8 +65,8 @@ def test_features_of_clusters_come_first(variant):
     """The order that scikit-feature gives is the reverse."""
     rng = np.random.default_rng(3)
     group = rng.integers(0, 3, 150)
-    centres = rng.normal(size=(3, 4)) * 8
-    X = np.column_stack([rng.normal(size=(150, 5)), centres[group] + rng.normal(size=(150, 4))])
+    centers = rng.normal(size=(3, 4)) * 8
+    X = np.column_stack([rng.normal(size=(150, 5)), centers[group] + rng.normal(size=(150, 4))])
     X -= X.mean(axis=0)
     chosen = ss.SPEC(k=4, variant=variant).fit(X).ranked_
     assert sorted(chosen) == [5, 6, 7, 8]

@@ -13,9 +13,9 @@ no degrees of freedom; x is collinear (at most 1e-10 of its variance is outside 
 
 Logistic model, with probabilities p_i, weights w_i = p_i (1 - p_i), and u what weighted least squares on the
 model's columns leaves of x: the score test has z = sum u_i (y_i - p_i) / sqrt(sum w_i u_i^2), standard normal
-("t"), or p = exp(-z^2 / 2).  The model minimises the negative log-likelihood plus 5e-7 times the variance of
+("t"), or p = exp(-z^2 / 2).  The model minimizes the negative log-likelihood plus 5e-7 times the variance of
 its log-odds. It fits exactly if all log-odds lie on the side of their class, by more than 0.01; x is
-collinear if sum w_i u_i^2 is at most 1e-10 of its centred sum of squares.
+collinear if sum w_i u_i^2 is at most 1e-10 of its centered sum of squares.
 
 Source: Zhou, Foster, Stine, Ungar (2006); ALGORITHMS.md 6.5.
 """
@@ -139,8 +139,8 @@ def judge_logistic(model, x, y, odds, test_statistic):
 def log_odds(model, y):
     """Return the log-odds of the fitted model, by Newton's method with steps halved until they go down."""
     n, width = model.shape
-    centred = model - model.mean(axis=0)
-    penalty = RIDGE * centred.T @ centred / n
+    centered = model - model.mean(axis=0)
+    penalty = RIDGE * centered.T @ centered / n
 
     def loss(b):
         return np.logaddexp(0, np.where(y == 1, -1, 1) * (model @ b)).sum() + b @ penalty @ b / 2

@@ -2,7 +2,7 @@
 
 For every bag the rows are drawn with repetition, as many as there are, class by class.  Every block has a
 learner a bag, learnt from the block's columns of the rows drawn.  A row is judged by the learners whose bags
-lack it.  Weights are those of ``tests.reference.super_learner`` over these judgements, or equal; numbers are
+lack it.  Weights are those of ``tests.reference.super_learner`` over these judgments, or equal; numbers are
 deviations from their mean, which is added at the end.  A vote counts the predictions of all learners of all
 blocks (Breiman's F_T, the most often predicted label).
 

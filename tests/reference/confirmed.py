@@ -77,10 +77,10 @@ def fisher(a, b):
     return scipy.stats.fisher_exact(table)[1]
 
 
-def tested(x, y, *, many):
+def tested(x, y, *, many, given):
     if many:
         return fisher_z.ratio_p_value(fisher_z.correlation_ratio(x, y), len(y), len(np.unique(y)))
-    return fisher_z.p_value(fisher_z.correlation(x, y), len(y))
+    return fisher_z.p_value(fisher_z.correlation(x, y), len(y), given)
 
 
 def p_value(x, y, task, *, online=False):
@@ -89,7 +89,7 @@ def p_value(x, y, task, *, online=False):
     labels = np.unique(y)
     two = len(labels) == 2
     y = np.searchsorted(labels, y).astype(float) if two or many else np.asarray(y, float)
-    p = tested(x, y, many=many)
+    p = tested(x, y, many=many, given=0)
     indicators = [y == label for label in np.unique(y)] if two or many else []
     if two and len(np.unique(x)) == 2:
         a, b = x == x[0], indicators[1]
@@ -98,6 +98,20 @@ def p_value(x, y, task, *, online=False):
     targets = [moments(each.astype(float)) for each in indicators] or [moments(y)]
     if doubt(p, x, targets, n, light=True) <= 0.1:
         return p
+    return min(confirmed(x, y, p, targets, indicators, two, many), trusted(x, targets, n))
+
+
+def of_residuals(x, y, p, given):
+    """Return the confirmed p-value of a coefficient, whose t test has p, from what the model leaves."""
+    targets = [moments(y)]
+    if doubt(p, x, targets, len(y), light=True) <= 0.1:
+        return p
+    found = confirmed(x, y, p, targets, [], two=False, many=False, given=given)
+    return min(found, trusted(x, targets, len(y)))
+
+
+def trusted(x, targets, n):
+    """Return the level down to which t is trusted."""
     z = scipy.optimize.brentq(
         lambda z: doubt(2 * scipy.stats.norm.sf(z), x, targets, n, light=True) - 0.1,
         0,
@@ -105,22 +119,22 @@ def p_value(x, y, task, *, online=False):
         xtol=1e-14,
         rtol=1e-14,
     )
-    return min(confirmed(x, y, p, targets, indicators, two, many), 2 * scipy.stats.norm.sf(z))
+    return 2 * scipy.stats.norm.sf(z)
 
 
-def confirmed(x, y, p, targets, indicators, two, many):
+def confirmed(x, y, p, targets, indicators, two, many, given=0):
     """Return the p-value by steps 3 to 5."""
     n = len(y)
     if not indicators:
         y_scores = scores(y)
-        p = max(p, tested(x, y_scores, many=False))
+        p = max(p, tested(x, y_scores, many=False, given=given))
         targets = [moments(y_scores)]
         if doubt(p, x, targets, n) <= 0.25:
             return p
         above = y > np.median(y)
         indicators, y = [above if above.any() else y >= np.median(y)], y_scores
     x_scores = scores(x)
-    p = max(p, tested(x_scores, y, many=many))
+    p = max(p, tested(x_scores, y, many=many, given=given))
     if doubt(p, x_scores, targets, n) <= 0.25:
         return p
     sets = indicators[:1] if two else indicators

@@ -32,8 +32,8 @@ def joint_moments(X, y, weight=None, half_life=None, classes=None):
     f = decay(len(y), half_life)
     w = (weight * f).astype(np.longdouble)
     targets = [y.astype(np.float64)] if classes is None else [(y == label) * 1.0 for label in classes]
-    columns = [_centred(x, w) for x in X.T]
-    about = [_centred(t, w) for t in targets]
+    columns = [_centered(x, w) for x in X.T]
+    about = [_centered(t, w) for t in targets]
     p, m = len(columns), len(targets)
     covariance, cross = np.zeros((p, p)), np.zeros((m, p))
     for j in range(p):
@@ -55,7 +55,7 @@ def _mean(values, w):
     return float((w * values).sum() / w.sum())
 
 
-def _centred(x, w):
+def _centered(x, w):
     """Return the mean and the values less the mean, relative to the first so that a constant is exact."""
     shifted = x.astype(np.longdouble) - x[0]
     mean = (w * shifted).sum() / w.sum()

@@ -55,9 +55,9 @@ def dofs(X, y, task, ends, uniforms, **parameters):
         if how.stages == "draw":
             kept = kept + drawn
         elif drawn:
-            judgement = Judgement(columns, kept, weights, drawn, how)
-            kept, weights, departures = judgement.model, judgement.weights, judgement.departures
-            fate |= judgement.fate
+            judgment = Judgment(columns, kept, weights, drawn, how)
+            kept, weights, departures = judgment.model, judgment.weights, judgment.departures
+            fate |= judgment.fate
         for j in range(low, high):
             lines += [line for step, line in departures if step == j]
             lines.append(fate.get(j) or columns.alone(j, None))
@@ -68,7 +68,7 @@ def dofs(X, y, task, ends, uniforms, **parameters):
     return kept, lines, by_group
 
 
-class Judgement:
+class Judgment:
     """What becomes of the columns drawn from a group, and of those kept."""
 
     def __init__(self, columns, kept, weights, drawn, how):

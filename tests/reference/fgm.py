@@ -1,9 +1,9 @@
 """Slow twin of ``streamsieve.offline.fgm``: the mixture of groups by a general solver of its dual.
 
 1. alpha = 1 / n.
-2. c_j = (sum_i alpha_i y_i x_ij)^2; the new group has the B largest c_j (features standardised).
+2. c_j = (sum_i alpha_i y_i x_ij)^2; the new group has the B largest c_j (features standardized).
 3. If the root of its sum is at most (1 + tol) times the bound, or the group is there already: stop.
-4. Add it and solve: maximise sum alpha - sum alpha^2 / (2 C) - max over groups of |sum alpha_i y_i z_i|^2 / 2
+4. Add it and solve: maximize sum alpha - sum alpha^2 / (2 C) - max over groups of |sum alpha_i y_i z_i|^2 / 2
    over alpha >= 0; the bound is the largest |sum alpha_i y_i z_i| of a group.  C is that of the class over n.
 
 Source: Tan, Wang and Tsang (2010), Algorithm 1; ALGORITHMS.md 8.
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 
-def standardised(X):
+def standardized(X):
     """Return columns of mean 0 and variance 1; constant ones are 0."""
     X = np.asarray(X, np.float64)
     X = X - X.mean(axis=0)
@@ -23,7 +23,7 @@ def standardised(X):
 
 def fgm(X, y, group_size=10, C=1.0, tol=0.05, rounds=30):
     """Return the groups, in order."""
-    Z = standardised(X)
+    Z = standardized(X)
     sign = np.where(y == np.unique(y)[1], 1.0, -1.0)
     rows = Z * sign[:, None]
     varies = [j for j in range(Z.shape[1]) if np.any(Z[:, j])]

@@ -31,8 +31,8 @@ def sums_of_squares(cells, j):
         return 0.0, 0.0, 0
     origin = there[0][1]
     total = sum(mass for mass, _, _ in there)
-    centre = sum(mass * (mean - origin) for mass, mean, _ in there) / total
-    between = sum(mass * (mean - origin - centre) ** 2 for mass, mean, _ in there)
+    center = sum(mass * (mean - origin) for mass, mean, _ in there) / total
+    between = sum(mass * (mean - origin - center) ** 2 for mass, mean, _ in there)
     within = sum(mass * var for mass, _, var in there)
     return between, within, len(there)
 

@@ -1,8 +1,8 @@
 """Slow twin of ``streamsieve.learners.fsa``: annealing straight from the text, one row at a time.
 
-Columns are centred and divided by their standard deviations (a constant one becomes 0).  All weights start at
-0. For epochs e = 1..N: rows in a random order, cut into minibatches of equal size but for one row; for each
-of them v <- m v + (1 - m) g with the mean gradient g of its losses, b <- (1 - rate ridge) b - rate v,
+Columns are centered and divided by their standard deviations (a constant one becomes 0).  All weights start
+at 0.  For epochs e = 1..N: rows in a random order, cut into minibatches of equal size but for one row; for
+each of them v <- m v + (1 - m) g with the mean gradient g of its losses, b <- (1 - rate ridge) b - rate v,
 intercepts likewise without the ridge.  After epoch e the k + (p - k) max(0, (N - 2e) / (2 e mu + N)) largest
 |b| stay, rounded down; among equals the first.  Over several outputs, |b| is the length.
 
@@ -18,7 +18,7 @@ six multiplications of a vector, and raised by a tenth.  After half of the epoch
 steps, nearly to 0.  If rate |g|^2 > 2 L with the gradient g and the mean loss L of a minibatch, g is
 multiplied by 2 L / (rate |g|^2) first.
 
-Columns that are only centred are ranked by |b| times their standard deviation.
+Columns that are only centered are ranked by |b| times their standard deviation.
 
 Sources: ALGORITHMS.md 2; Wang 2021, equation 2.26.  The thesis prints no momentum, ridge, minibatch or rate.
 """
@@ -84,7 +84,7 @@ def minibatches(order, batch):
     return [order[t * len(order) // steps : (t + 1) * len(order) // steps] for t in range(steps)]
 
 
-def standardised(X, standardize):
+def standardized(X, standardize):
     Z = X - X.mean(axis=0)
     if standardize:
         spread = Z.std(axis=0)
@@ -114,7 +114,7 @@ def fsa(
     nothing.
     """
     n, p = X.shape
-    Z = standardised(X, standardize)
+    Z = standardized(X, standardize)
     weight = np.ones(n) if weight is None else weight
     beta, velocity = np.zeros((outputs, p)), np.zeros((outputs, p))
     intercept, its_velocity = np.zeros(outputs), np.zeros(outputs)

@@ -5,7 +5,7 @@ sheet's matrices are columns there): C = [B, X'], its singular values s and left
 (0 if there are fewer), s <- sqrt(max(s^2 - delta, 0)), B = U diag(s).  The weight of a feature is the
 largest of |U_k diag(s_k / (s_k^2 + alpha))| over the first k columns, alpha = 8 s_k.
 
-Centring: C gets the block about its own mean, and one column sqrt(n1 n2 / (n1 + n2)) (mean1 - mean2) for the
+Centering: C gets the block about its own mean, and one column sqrt(n1 n2 / (n1 + n2)) (mean1 - mean2) for the
 rows before (n1) and of the block (n2), so that C C' is the scatter of all rows about their common mean.
 
 Guards: only directions of positive length (beyond rounding) count; if there is none, all weights are 0.
@@ -16,13 +16,13 @@ Source: ALGORITHMS.md 7.5; Huang, Yoo, Kasiviswanathan 2015.
 import numpy as np
 
 
-def sketch(X, size, block, centre=True):
+def sketch(X, size, block, center=True):
     """Return B, features x directions, after all rows."""
     B = np.zeros((X.shape[1], 0))
     before = X[:0]
     for low in range(0, len(X), block):
         rows = X[low : low + block]
-        if centre:
+        if center:
             C = np.column_stack([B, (rows - rows.mean(axis=0)).T])
             if len(before):
                 n1, n2 = len(before), len(rows)

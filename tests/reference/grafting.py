@@ -1,7 +1,7 @@
 """Slow twin of ``streamsieve.columns.grafting``: every fit from the text, one coefficient at a time.
 
-The model minimises mean loss + sum over columns of level |w| + ridge w^2 / 2, with a free intercept.  Columns
-are centred and have variance 1, and so has a numeric target; level and ridge are the l1, divided by the
+The model minimizes mean loss + sum over columns of level |w| + ridge w^2 / 2, with a free intercept.  Columns
+are centered and have variance 1, and so has a numeric target; level and ridge are the l1, divided by the
 column's deviation (squared for the ridge) if columns are to count as they are, and the level by the target's.
 
 A column joins if the gradient of the mean loss along it, at a coefficient of 0, exceeds its level by more

@@ -1,6 +1,6 @@
 """Slow twin of ``streamsieve.offline.lars``: the steps of the paper, with inverses.
 
-1. Centre y, standardise X, mu = 0.
+1. Center y, standardize X, mu = 0.
 2. c = X'(y - mu), C = max |c|, A = {j: |c_j| = C}, s = sign(c_A).
 3. G = X_A'X_A * ss', a = (1'G^-1 1)^-1/2, w = a G^-1 1, u = X_A (s * w), v = X'u.
 4. gamma = smallest positive of (C - c_j) / (a - v_j) and (C + c_j) / (a + v_j) over j outside; C / a if none.

@@ -20,7 +20,7 @@ WORD = 2**64 - 1
 
 
 def shuffled(h):
-    """The finaliser of MurmurHash3 for 64 bits."""
+    """The finalizer of MurmurHash3 for 64 bits."""
     h ^= h >> 33
     h = h * 0xFF51AFD7ED558CCD & WORD
     h ^= h >> 33

@@ -11,7 +11,7 @@ s(f) = b_f / w_f its score, for each group:
    leave.
 
 More than two classes: the target is one column for each contrast, and the weights of a column over contrasts
-are penalised by their length.  The lasso is solved one column at a time, from the weights before the group
+are penalized by their length.  The lasso is solved one column at a time, from the weights before the group
 on; a column at the border of the penalty, up to 1e-9 of it, has weight 0.
 
 A column that leaves though it would have a weight alone is redundant, by the column that takes most of its
@@ -106,7 +106,7 @@ class Columns:
 
 
 def unit(x):
-    """Return a column centred and of unit length; zeros for a constant one."""
+    """Return a column centered and of unit length; zeros for a constant one."""
     x = fisher_z.shifted(x)
     if not x.any():
         return x

@@ -39,7 +39,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import zeta
 
-from tests.reference import alpha_investing, fisher_z
+from tests.reference import alpha_investing, confirmed, fisher_z
 
 HALF, QUARTER = 0.5 * (1 + 1e-9), 0.25 * (1 + 1e-9)
 
@@ -164,7 +164,10 @@ def online_fdr(X, y, task, *, fdr="addis", alpha=0.05, lag=0, scope="marginal"):
     coarse = [scope == "marginal" and few for few in discrete_columns(X, y)]
     for j in range(X.shape[1]):
         x = alpha_investing.unit(X[:, j])
-        reason, statistic, p = marginal(x, y, task) if scope == "marginal" else conditional(model, x, y)
+        if scope == "marginal":
+            reason, statistic, p = marginal(x, y, task)
+        else:
+            reason, statistic, p = conditional(model, x, y, max(alpha, 0.05))
         if reason is not None:
             lines.append(Line(j, "rejected", reason, (), statistic, p, math.nan))
             continue
@@ -195,8 +198,16 @@ def marginal(x, y, task):
     return (None if len(y) > 2 else "unreliable test"), r, fisher_z.p_value(r, len(y))
 
 
-def conditional(model, x, y):
-    """Return why a column cannot be tested (or None), the t of its coefficient in the model, and its p."""
+def conditional(model, x, y, looked_at=0.0):
+    """Return why a column cannot be tested (or None), the t of its coefficient in the model, and its p.
+
+    Up to the level ``looked_at``, p-values are confirmed by the residuals of column and target.
+    """
     y = y.astype(float)
     tss = alpha_investing.squared(alpha_investing.residual(np.ones((len(y), 1)), y))
-    return alpha_investing.judge(model, x, y, tss, "t")
+    reason, t, p = alpha_investing.judge(model, x, y, tss, "t")
+    if reason is None and p <= looked_at:
+        left = [alpha_investing.residual(model, each) for each in (x, y)]
+        left = [np.round(each / np.sqrt(each @ each), 12) for each in left]
+        p = confirmed.of_residuals(*left, p, model.shape[1] - 1)
+    return reason, t, p

@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.offline.relieff``: row by row, neighbour by neighbour.
+"""Slow twin of ``streamsieve.offline.relieff``: row by row, neighbor by neighbor.
 
 1. range_j = max - min; diff_j(a, b) = |a - b| / range_j (0 if the range is 0), or [a != b] for a nominal j.
 2. The distance of two rows is the sum of diff_j, or of its square.

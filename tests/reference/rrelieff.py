@@ -1,4 +1,4 @@
-"""Slow twin of ``streamsieve.offline.rrelieff``: sums over rows and their ranked neighbours, as printed.
+"""Slow twin of ``streamsieve.offline.rrelieff``: sums over rows and their ranked neighbors, as printed.
 
 For each row i and its k nearest others u, of rank 1, 2, ..., with d(i, u) = exp(-(rank / sigma)^2) / sum:
 

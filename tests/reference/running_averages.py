@@ -1,6 +1,6 @@
 """Slow twin of ``streamsieve.rows.running_averages``: the models on the whole data, straight from the text.
 
-All columns and the target are standardised (weighted mean 0, population variance 1); Z are the columns, t is
+All columns and the target are standardized (weighted mean 0, population variance 1); Z are the columns, t is
 the target, and averages over rows are weighted.  R = mean of z z', c = mean of z t.
 
     olsth       the k largest coefficients of min mean (t - Zb)^2 / 2 + ridge |b|^2 / 2
@@ -23,7 +23,7 @@ import scipy.stats
 RATIO = 1e-3 ** (1 / 39)
 
 
-def standardise(X, y, weight=None):
+def standardize(X, y, weight=None):
     """Return Z, t and weights that sum to 1."""
     w = np.ones(len(y)) if weight is None else np.asarray(weight, float)
     w = w / w.sum()
@@ -52,7 +52,7 @@ def ofsa(Z, t, w, k, steps=300, mu=10.0, ridge=1e-3):
     return beta
 
 
-def penalised(Z, t, w, k, factors=None, ridge=0.0, gamma=np.inf):
+def penalized(Z, t, w, k, factors=None, ridge=0.0, gamma=np.inf):
     """Return coefficients and lambda.
 
     A concave penalty has several minima: as in the library, coordinates are taken in order of |c|, all of
@@ -135,8 +135,8 @@ def t_tests(X, y):
 
 
 def coefficients(model, X, y, k, weight=None, ridge=1e-3, gamma=3.0, steps=300, mu=10.0):
-    """Return the standardised coefficients of a model that has some."""
-    Z, t, w = standardise(X, y, weight)
+    """Return the standardized coefficients of a model that has some."""
+    Z, t, w = standardize(X, y, weight)
     if model == "ols_threshold":
         return olsth(Z, t, w, ridge)
     if model == "fsa":
@@ -147,7 +147,7 @@ def coefficients(model, X, y, k, weight=None, ridge=1e-3, gamma=3.0, steps=300, 
         "elastic_net": {"ridge": ridge},
         "adaptive_lasso": {"factors": 1 / np.abs(olsth(Z, t, w, ridge))},
     }[model]
-    beta, level = penalised(Z, t, w, k, **how)
+    beta, level = penalized(Z, t, w, k, **how)
     outside, rest = beta == 0, np.abs(Z.T @ (w * (t - Z @ beta))) / how.get("factors", 1.0)
     if np.count_nonzero(beta) < k:
         beta[outside] = (rest / level * np.abs(beta[~outside]).min())[outside]

@@ -7,7 +7,7 @@ L = D^-1/2 (D - W) D^-1/2, eigenvalues lambda_1 <= lambda_2 <= ..., eigenvectors
 
 Larger is better here, so phi1 and phi2 are negated.  A constant feature has the worst: -2, -2 and 0.
 
-Errata: scikit-feature sorts all three the wrong way round.  Siu's review prints the unnormalised ratio, which
+Errata: scikit-feature sorts all three the wrong way round.  Siu's review prints the unnormalized ratio, which
 is phi1.
 
 Source: Zhao and Liu (2007); ALGORITHMS.md 8.

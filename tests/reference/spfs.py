@@ -1,8 +1,8 @@
 """Slow twin of ``streamsieve.offline.spfs``: least squares and roots, feature by feature.
 
-1. K: 1 / n_c for two rows of class c, or y y', or exp(-gamma |x - y|^2); centred on both sides.
+1. K: 1 / n_c for two rows of class c, or y y', or exp(-gamma |x - y|^2); centered on both sides.
 2. K = G S G' over its leading eigenvalues, Y = G S^1/2.
-3. Standardise the features.  R = Y.  The first is the one of largest |x_j'R|.
+3. Standardize the features.  R = Y.  The first is the one of largest |x_j'R|.
 4. "omp": R = Y minus its regression on those inside; the next has the largest |x_j'R|.
    "lars": with F the fit so far and B the regression on those inside, go from F towards B until a feature
    outside has |x_j'R| as large as those inside, R = Y - F; it enters.
@@ -19,7 +19,7 @@ TIE = 1e-10
 
 
 def responses(y, task):
-    """Return Y of the label kernel, or of the product of centred numbers."""
+    """Return Y of the label kernel, or of the product of centered numbers."""
     y = np.asarray(y)
     if task == "regression":
         return leading(np.outer(y - y.mean(), y - y.mean()) / np.sum((y - y.mean()) ** 2), 1)
@@ -28,9 +28,9 @@ def responses(y, task):
 
 
 def leading(K, rank):
-    """Return the leading eigenvectors of a centred kernel, times the roots of the eigenvalues."""
-    centre = np.eye(len(K)) - 1 / len(K)
-    values, vectors = np.linalg.eigh(centre @ K @ centre)
+    """Return the leading eigenvectors of a centered kernel, times the roots of the eigenvalues."""
+    center = np.eye(len(K)) - 1 / len(K)
+    values, vectors = np.linalg.eigh(center @ K @ center)
     return vectors[:, -rank:] * np.sqrt(values[-rank:].clip(0))
 
 

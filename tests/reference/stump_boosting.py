@@ -3,7 +3,7 @@
 1. w = 1 / n.
 2. For t = 1..T: the stump of least weighted error e_t over unused features, thresholds between different
    values, and both signs; equal up to 1e-10 (thresholds of a feature: 1e-12), the first.  Stop if e_t >= 1/2.
-3. a_t = ln((1 - e_t) / e_t) / 2; w *= exp(-a_t y h_t), normalised.  Stop after e_t = 0.
+3. a_t = ln((1 - e_t) / e_t) / 2; w *= exp(-a_t y h_t), normalized.  Stop after e_t = 0.
 
 Source: Ding et al. (2011); ALGORITHMS.md 8.
 """

@@ -1,7 +1,7 @@
 """Slow twin of ``learners.ensembles.super_learner``: predictions for rows held out, weights by trying all.
 
 Rows are dealt out to the folds one by one, class after class, each class in a random order; the only row of a
-class is never held out.  Weights b >= 0 minimise |y - Z b|^2: the best of the least-squares fits over all
+class is never held out.  Weights b >= 0 minimize |y - Z b|^2: the best of the least-squares fits over all
 subsets of members whose coefficients are not negative (the minimum has some support, and on it it is plain
 least squares).  With weights that sum to 1, Z b - y = sum b_k (z_k - y), and least squares have that
 constraint.  If no row may be held out, all weigh the same.  Numbers are predicted as deviations from their

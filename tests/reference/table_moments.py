@@ -78,9 +78,16 @@ def joint_share(tables):
 
 
 def has_rare_level(tables):
-    """Whether there is one table that is not left out, with a level or class of fewer than 16 rows."""
+    """Whether there is one table that is not left out, with a level or class of few rows.
+
+    Fewer than 16, or than 3 for each class or level on the other side.
+    """
     used = [table for table in map(occurring, tables) if moments(table)[2] > 0]
-    return len(used) == 1 and min(used[0].sum(axis=0).min(), used[0].sum(axis=1).min()) < 16
+    if len(used) != 1:
+        return False
+    levels, classes = used[0].shape
+    rows, columns = used[0].sum(axis=1).min(), used[0].sum(axis=0).min()
+    return rows < max(16, 3 * classes) or columns < max(16, 3 * levels)
 
 
 def smallest_expected(tables):

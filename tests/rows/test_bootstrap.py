@@ -399,9 +399,9 @@ PARAMETERS = [
     (
         {"selector": FSDS()},
         CapabilityError,
-        r"selector=FSDS\(\) takes no weights.*use Screen or RunningAverages",
+        r"selector=FSDS\(\) does not support sample weights.*use Screen or RunningAverages",
     ),
-    ({"selector": Bootstrap()}, CapabilityError, r"selector=Bootstrap\(\) takes no weights"),
+    ({"selector": Bootstrap()}, CapabilityError, r"selector=Bootstrap\(\) does not support sample weights"),
     ({"selector": Screen(k=0)}, ParameterError, "k must be a whole number at least 1; got 0"),
     ({"replicas": 1}, ParameterError, "replicas must be a whole number at least 2 and at most 10000; got 1"),
     ({"min_frequency": 0}, ParameterError, "min_frequency must be a number above 0 and at most 1; got 0"),
@@ -424,5 +424,5 @@ def test_parameters_out_of_range_are_refused(parameters, kind, message):
 
 def test_weights_are_refused():
     X, y = planted(n=20, p=4)
-    with pytest.raises(CapabilityError, match="Bootstrap has no use for sample_weight"):
+    with pytest.raises(CapabilityError, match="Bootstrap does not support sample_weight"):
         Bootstrap().learn(RowBatch(X, y, np.ones(20)))

@@ -381,7 +381,7 @@ def test_adwin_without_river_says_what_to_install(monkeypatch):
     DriftMonitor()  # needs nothing
 
 
-def test_rows_beyond_the_block_and_early_judgement_are_refused():
+def test_rows_beyond_the_block_and_early_judgment_are_refused():
     monitor = DriftMonitor(10)
     X, y = np.ones((8, 2)), np.arange(8) % 2
     monitor.learn(X, y, None, Moments)

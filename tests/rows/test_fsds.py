@@ -10,8 +10,8 @@ from tests.helpers.tier import cases
 from tests.reference import fsds as twin
 
 
-def scatter(rows, centre=True):
-    about = rows - rows.mean(axis=0) if centre else rows
+def scatter(rows, center=True):
+    about = rows - rows.mean(axis=0) if center else rows
     return about.T @ about
 
 
@@ -38,17 +38,17 @@ def random_rows(rng):
     return X
 
 
-@pytest.mark.parametrize("centre", [True, False])
-def test_equals_the_slow_twin_on_random_rows(centre):
-    rng = np.random.default_rng(int(centre))
+@pytest.mark.parametrize("center", [True, False])
+def test_equals_the_slow_twin_on_random_rows(center):
+    rng = np.random.default_rng(int(center))
     compared = 0
     for _ in range(cases(500)):
         X = random_rows(rng)
         rank = int(rng.integers(1, 4))
         size, block = rank + int(rng.integers(1, 9)), int(rng.integers(1, 30))
-        selector = FSDS(rank=rank, sketch_size=size, batch_size=block, center=centre)
+        selector = FSDS(rank=rank, sketch_size=size, batch_size=block, center=center)
         scores = selector.fit(X if rng.random() < 0.5 else sp.csr_array(X)).scores_
-        B = twin.sketch(X, size, block, centre)
+        B = twin.sketch(X, size, block, center)
         scale = max(1e-300, np.sum(X**2))
         np.testing.assert_allclose(selector.sketch_.T @ selector.sketch_, B @ B.T, rtol=0, atol=1e-9 * scale)
         # a direction is defined only as well as its length differs from the next one's
@@ -107,14 +107,14 @@ def _streams():
 STREAMS = dict(_streams())
 
 
-@pytest.mark.parametrize("centre", [True, False])
+@pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("name", STREAMS)
-def test_the_bound_of_frequent_directions(name, centre):
+def test_the_bound_of_frequent_directions(name, center):
     X = STREAMS[name]
     for size, block in ((3, 1), (3, 64), (8, 9), (20, 20), (50, 9)):
-        selector = FSDS(sketch_size=size, batch_size=block, center=centre).partial_fit(X[:133])
+        selector = FSDS(sketch_size=size, batch_size=block, center=center).partial_fit(X[:133])
         selector.partial_fit(X[133:])  # some rows wait at the end
-        truth, mass = scatter(X, centre), np.trace(scatter(X, centre))
+        truth, mass = scatter(X, center), np.trace(scatter(X, center))
         missing = np.linalg.eigvalsh(truth - selector.sketch_.T @ selector.sketch_)
         slack = 1e-9 * mass
         assert missing[-1] <= selector.sketch_error_ + slack
@@ -135,7 +135,7 @@ def test_a_sketch_with_room_for_all_directions_loses_nothing():
 
 
 def test_the_mean_of_the_rows_is_no_direction():
-    """The paper assumes rows of mean zero; without centring, the mean is the first direction."""
+    """The paper assumes rows of mean zero; without centering, the mean is the first direction."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 10)) * [1, 1, 6, 1, 1, 5, 1, 1, 1, 1]
     X[:, [0, 7]] += [1000.0, 500.0]
@@ -162,11 +162,11 @@ def test_leading_directions_of_very_different_lengths_are_exact():
 def test_features_that_separate_clusters_are_found(form):
     rng = np.random.default_rng(7)
     informative = [3, 17, 41, 77]
-    centres = np.zeros((3, 100))
-    centres[:, informative] = [[6, 6, 0, 0], [0, 0, 6, 6], [-6, -6, -6, -6]]
+    centers = np.zeros((3, 100))
+    centers[:, informative] = [[6, 6, 0, 0], [0, 0, 6, 6], [-6, -6, -6, -6]]
     selector = FSDS(4)
     for _ in range(cases(10)):
-        X = rng.normal(size=(80, 100)) + centres[rng.integers(0, 3, 80)]
+        X = rng.normal(size=(80, 100)) + centers[rng.integers(0, 3, 80)]
         selector.partial_fit(form(X))
     assert selector.get_support().nonzero()[0].tolist() == informative
     assert selector.ledger_.kept()

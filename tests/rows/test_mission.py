@@ -65,7 +65,7 @@ def test_every_result_is_the_twins(width, depth):
 @pytest.mark.parametrize("k", [1, 4, 30])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_with_room_it_is_plain_descent_with_truncation(k, classes):
-    """Where two rows of the sketch of three are free of neighbours, the median is the weight itself."""
+    """Where two rows of the sketch of three are free of neighbors, the median is the weight itself."""
     for seed in range(10):
         rng = np.random.default_rng(seed)
         X, y = rows(rng, 60, 30, 0.4, classes)
@@ -134,7 +134,7 @@ def test_bug_weights_in_the_heap_go_stale():
 
 
 def test_bug_a_stale_feature_is_never_let_go():
-    """A neighbour lifts feature 0 and takes it back when 0 is not there; 0 must not live on that."""
+    """A neighbor lifts feature 0 and takes it back when 0 is not there; 0 must not live on that."""
     sketch = twin.Sketch(4, 1, 0)
     bucket = {j: next(iter(sketch.places(j)))[0] for j in range(40)}
     other = next(j for j in range(1, 40) if bucket[j] == bucket[0])
@@ -183,7 +183,7 @@ def test_the_coefficients_speak_for_the_last_class():
     assert np.sign(mission.coef_[:, 0]).tolist() == [-1, 1, -1]
 
 
-def test_mistakes_are_few_once_it_has_learnt():
+def test_mistakes_are_few_once_it_has_learned():
     rng = np.random.default_rng(0)
     X, y = rows(rng, 1000, 10, 1.0, 3)
     X[:, :3] = 3 * np.eye(3)[y]
@@ -335,7 +335,7 @@ def test_only_twins_merge():
         mission.merge(MISSION(2).fit(X[:, :2], [0, 1, 0]))
     by_name = MISSION(2)
     by_name.learn_one({"a": 1.0}, 0)
-    with pytest.raises(MergeError, match="columns here and names there"):
+    with pytest.raises(MergeError, match="one selector has fixed columns"):
         mission.merge(by_name)
 
 

@@ -6,6 +6,7 @@ import scipy.stats
 from sklearn.linear_model import ElasticNet, Lasso, LinearRegression, lars_path, orthogonal_mp
 
 from streamsieve.rows.covariance_models import MODELS, ols
+from streamsieve.rows.covariance_models.forward import pursue
 from streamsieve.rows.covariance_models.ols import largest_eigenvalue
 from streamsieve.rows.covariance_models.path import first_with
 from streamsieve.rows.covariance_models.problem import Problem
@@ -37,7 +38,7 @@ def learnt(X, y, k=None, sizes=(7,), form=np.asarray, weight=None, **how):
 
 
 def problem_of(X, y, k, **how):
-    Z, t, w = twin.standardise(X, y)
+    Z, t, w = twin.standardize(X, y)
     given = {"ridge": 1e-3, "steps": 300, "annealing": 10.0, "gamma": 3.0, **how}
     return Problem(Z.T @ (Z * w[:, None]), (Z.T @ (w * t))[None, :], len(y), k, **given), Z, t
 
@@ -74,7 +75,7 @@ def test_weights_and_fading_are_weighted_batches(model):
 def test_pursuit_and_redundancy_enter_in_the_twins_order():
     for seed in range(cases(40)):
         X, y = regression(seed)
-        Z, t, w = twin.standardise(X, y)
+        Z, t, w = twin.standardize(X, y)
         k = 1 + seed % 8
         order, sizes = twin.omp(Z, t, w, k)
         selector = learnt(X, y, k, model="omp")
@@ -203,7 +204,7 @@ def test_a_nearly_convex_penalty_is_the_lasso():
 def test_scikit_learns_matching_pursuit_agrees():
     for seed in range(20):
         X, y = regression(seed, p=12)
-        Z, t, _ = twin.standardise(X, y)
+        Z, t, _ = twin.standardize(X, y)
         selector = learnt(X, y, 4, model="omp")
         theirs = orthogonal_mp(Z, t, n_nonzero_coefs=4)
         assert sorted(selector.ranked_) == np.flatnonzero(theirs).tolist()
@@ -287,3 +288,10 @@ def test_balanced_changes_nothing_where_classes_are_balanced():
             np.testing.assert_allclose(balanced.scores_, plain.scores_, rtol=1e-7, atol=1e-9)
             np.testing.assert_allclose(balanced.coef_, plain.coef_, rtol=1e-7, atol=1e-9)
             np.testing.assert_allclose(balanced.intercept_, plain.intercept_, rtol=1e-7, atol=1e-9)
+
+
+def test_a_copy_does_not_enter_whatever_its_correlation():
+    """Correlations of a copy differ from those of the original where each is over rows of its own."""
+    R = np.array([[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    order, sizes = pursue(R, np.array([0.9, 0.5, 0.2]), 3)
+    assert (order, sizes) == ([0, 2], [0.9, 0.2])

@@ -198,22 +198,22 @@ def test_what_y_is_can_be_said():
 # ------------------------------------------------------------------------------------ text and names
 
 
-def coloured(n=300):
+def colored(n=300):
     rng = np.random.default_rng(5)
     y = rng.integers(0, 2, n)
-    colour = np.where(rng.random(n) < 0.8, np.array(["red", "blue"])[y], "green")
-    return {"colour": colour, "size": rng.integers(0, 4, n) * 1.0, "noise": rng.choice(list("abc"), n)}, y
+    color = np.where(rng.random(n) < 0.8, np.array(["red", "blue"])[y], "green")
+    return {"color": color, "size": rng.integers(0, 4, n) * 1.0, "noise": rng.choice(list("abc"), n)}, y
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
 def test_text_is_a_category_where_values_are_levels(frame, tmp_path):
-    data, y = coloured()
+    data, y = colored()
     screen = ss.Screen(MutualInfo(discrete=True), k=1)
     for low in range(0, 300, 70):
         part = frame({name: column[low : low + 70] for name, column in data.items()})
         screen.partial_fit(part, y[low : low + 70])
-    assert screen.get_feature_names_out().tolist() == ["colour"]
-    assert list(screen.transform(frame(data)).columns) == ["colour"]
+    assert screen.get_feature_names_out().tolist() == ["color"]
+    assert list(screen.transform(frame(data)).columns) == ["color"]
     codes = np.column_stack([np.unique(column, return_inverse=True)[1] * 1.0 for column in data.values()])
     np.testing.assert_allclose(
         screen.scores_, ss.Screen(MutualInfo(discrete=True)).fit(codes, y).scores_, rtol=1e-12
@@ -223,10 +223,10 @@ def test_text_is_a_category_where_values_are_levels(frame, tmp_path):
 
 
 def test_text_is_refused_elsewhere_with_the_way_out():
-    data, y = coloured()
-    with pytest.raises(InputTypeError, match=r"take text as categories: Screen\(\)"):
+    data, y = colored()
+    with pytest.raises(InputTypeError, match=r"takes text as categories: Screen\(\)"):
         ss.Screen("f").fit(pd.DataFrame(data), y)
-    with pytest.raises(InputTypeError, match="colour"):
+    with pytest.raises(InputTypeError, match="color"):
         ss.Screen(MutualInfo(discrete=True), window=10).fit(pd.DataFrame(data), y)
 
 

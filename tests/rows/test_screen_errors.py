@@ -103,8 +103,8 @@ def test_targets_that_a_criterion_has_no_meaning_for_are_refused(criterion, y, m
     ],
 )
 def test_a_text_column_of_a_dataframe_is_named(text):
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(colour=text, shape=text)
-    with pytest.raises(ex.InputTypeError, match="columns 'colour', 'shape' do not hold numbers; encode them"):
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(color=text, shape=text)
+    with pytest.raises(ex.InputTypeError, match="columns 'color', 'shape' do not hold numbers; encode them"):
         Screen("f", k=2).fit(frame, Y)
 
 
@@ -131,9 +131,9 @@ def test_a_failed_batch_leaves_a_screen_as_it_was():
 
 
 DIFFERENT = [
-    (Screen("f", k=3), r"k is 2 here and 3 there: only equal ones merge"),
-    (Screen("fisher", k=2), r"criterion is 'f' here and 'fisher' there: only equal ones merge"),
-    (Screen("f", k=2, half_life=7), r"half_life is None here and 7 there: only equal ones merge"),
+    (Screen("f", k=3), r"k is 2 here and 3 there: merging needs equal parameters"),
+    (Screen("fisher", k=2), r"criterion is 'f' here and 'fisher' there: merging needs equal parameters"),
+    (Screen("f", k=2, half_life=7), r"half_life is None here and 7 there: merging needs equal parameters"),
 ]
 
 
@@ -161,5 +161,5 @@ def test_screens_over_different_features_do_not_merge():
         screen.merge(Screen("f", k=2).fit(X[:, :3], Y))
     with pytest.raises(ex.MergeError, match="the features differ"):
         screen.merge(Screen("f", k=2).fit(pd.DataFrame(X, columns=list("abcd")), Y))
-    with pytest.raises(ex.MergeError, match="a Screen merges with its like, not a str"):
+    with pytest.raises(ex.MergeError, match="a Screen merges only with its own class, not with a str"):
         screen.merge("another")

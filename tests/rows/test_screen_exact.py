@@ -145,7 +145,7 @@ def test_levels_stay_levels():
 @pytest.mark.parametrize("way", [{"half_life": 100}, {"window": 50}, {"on_drift": "reset"}])
 def test_keeping_and_forgetting_exclude_each_other(way):
     (name,) = way
-    with pytest.raises(ParameterError, match=rf"exact=True keeps all rows, and {name}=.* forgets them"):
+    with pytest.raises(ParameterError, match=rf"exact=True keeps all rows, but {name}=.* forgets them"):
         ss.Screen("mutual_info", exact=True, **way).fit(np.eye(4), [0, 1] * 2)
 
 

@@ -91,7 +91,7 @@ def test_words_that_separate_classes_are_found_in_sparse_text():
     assert set(SOFS(4).fit(sp.csr_array(X), y).ranked_) == set(relevant)
 
 
-def test_in_dense_standardised_rows_it_finds_nothing_as_the_documentation_says():
+def test_in_dense_standardized_rows_it_finds_nothing_as_the_documentation_says():
     found = {OFS: 0, SOFS: 0}
     for seed in range(3):
         rng = np.random.default_rng(seed)

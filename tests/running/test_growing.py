@@ -164,7 +164,7 @@ def test_how_a_checkpoint_is_verified_does_not_change(tmp_path):
     for made, other in (("sample", "full"), ("full", "sample")):
         path = tmp_path / made
         ss.run(ss.open(X, target=y), screen(), checkpoint=path, verify=made)
-        with pytest.raises(ParameterError, match=f"was made with verify='{made}' .*not with '{other}'"):
+        with pytest.raises(ParameterError, match=f"was made with verify='{made}': .*not with '{other}'"):
             ss.run(ss.open(X, target=y), screen(), checkpoint=path, verify=other, resume=True)
     with pytest.raises(ParameterError, match="verify must be"):
         ss.run(ss.open(X, target=y), screen(), verify="maybe")

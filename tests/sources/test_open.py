@@ -1,5 +1,7 @@
 """One door for all data."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -25,6 +27,17 @@ def test_tables_open_by_suffix_pattern_and_list(kind, tmp_path):
         np.testing.assert_array_equal(np.vstack([b.X for b in source.rows(4)]), X)
         np.testing.assert_array_equal(source.y, y)
     assert next(ss.open(str(paths[0]), target="label").rows()).X.shape[0] == CUTS[1]
+
+
+def test_whatever_can_be_called_makes_chunks_of_rows():
+    chunks = [pa.table({"a": [1.0, 2.0], "label": [0, 1]}), pa.table({"a": [3.0], "label": [1]})]
+
+    def make(these=chunks):
+        return iter(these)
+
+    for data in (make, partial(make, chunks), chunks.__iter__):
+        source = ss.open(data, target="label")
+        assert np.vstack([batch.X for batch in source.rows(2)]).ravel().tolist() == [1.0, 2.0, 3.0]
 
 
 @pytest.mark.parametrize("suffix", [".svm", ".svmlight", ".libsvm", ".SVM"])

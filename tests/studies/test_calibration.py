@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from streamsieve.independence.table_p_values import RARE_LEVEL
+from streamsieve.independence.table_p_values import RARE_LEVEL, RARE_PER_CLASS
 from studies._desk import HERE
 from studies.calibration import __main__ as command
-from studies.calibration import oracles, page, plan, rare_levels, reasons
+from studies.calibration import oracles, page, plan, power, rare_levels, reasons
 from studies.calibration.families import Data, Family
 from studies.calibration.rules import rate
 from studies.calibration.sizes import CONFIDENCE, interval, proportion_interval, simulate, sizes
@@ -142,6 +142,19 @@ def test_a_run_goes_on_where_it_stopped(tmp_path):
     assert plan.Store(path, fresh=True).results == {}
 
 
+def test_a_check_says_what_todays_code_counts_differently(tmp_path, monkeypatch):
+    family = Family("uniform", uniform, (5,))
+    monkeypatch.setattr(plan, "FAMILIES", {"uniform": family})
+    monkeypatch.setattr(plan, "EXPERIMENTS", {})
+    store, said = plan.Store(tmp_path / "stored.jsonl"), []
+    # more targets than a round has, as an older version may have stored
+    store.add(plan.Job("exact", "uniform", 5, 1, 0, 0), simulate(family, 5, EXACT, 50, (0, 0)))
+    for test, differ in ((exact, 0), (liberal, 1)):
+        monkeypatch.setattr(plan, "TESTS", {"exact": replace(EXACT, rejections=by_p_value(test))})
+        assert len(plan.stale(store, plan.jobs(0, 0), 2, said.append)) == differ
+    assert said == [f"exact: {differ} of 1 cells differ, 1 are stored" for differ in (0, 1)]
+
+
 def test_one_subject_can_be_counted_alone(tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(plan, "run", lambda store, jobs, **_: asked.extend(jobs))
@@ -151,10 +164,23 @@ def test_one_subject_can_be_counted_alone(tmp_path, monkeypatch):
 
 
 def test_the_bound_of_rare_classes_is_where_the_gamma_distribution_begins_to_hold():
-    """Five levels: at .01, five rows are far too liberal, and as many as the bound are not."""
+    """At .01, five rows in five levels, and at .001 16 rows in twenty, are far too liberal."""
     assert rare_levels.sizes(5, 5)[1] > 0.025
-    for size, level in zip(rare_levels.sizes(RARE_LEVEL, 5), rare_levels.ALPHAS, strict=True):
-        assert size < 1.2 * level + 3 * np.sqrt(level / rare_levels.DRAWS)
+    assert rare_levels.sizes(RARE_LEVEL, 20)[2] > 0.0025
+    for levels in (5, 20):
+        bound = max(RARE_LEVEL, RARE_PER_CLASS * levels)
+        for size, level in zip(rare_levels.sizes(bound, levels), rare_levels.ALPHAS, strict=True):
+            assert size < 1.2 * level + 3 * np.sqrt(level / rare_levels.DRAWS)
+
+
+def test_the_default_has_the_power_of_t_where_t_is_exact_and_rows_are_not_few():
+    for name in ("Gaussian x, two equal classes", "y linear in Gaussian x"):
+        cell = power.counted(name, 100, 300)
+        assert cell["t"][0] > 0.7
+        assert max(power.lost(cell)) <= power.ALLOWED
+    assert "Gaussian x, two equal classes | 100" in power.page(
+        [power.counted("Gaussian x, two equal classes", 100, 50)]
+    )
 
 
 def test_rates_of_procedures():

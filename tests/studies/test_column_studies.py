@@ -11,7 +11,7 @@ from studies.__main__ import main
 from studies._columns import cells, classifiers, toolbox
 from studies._columns.published import figures, printed
 from studies._columns.splits import ColumnData, Split
-from studies.arrival import _when
+from studies.arrival import DRAWN, LOOKS, _figure, _when
 from studies.markov_blankets._networks import NAMES as NETWORKS
 from studies.markov_blankets._networks import blanket
 from studies.markov_blankets.truth import compared
@@ -231,3 +231,10 @@ def test_when_an_accuracy_stays():
     assert _when([0.5, 0.8, 0.7, 0.8, 0.8, 0.8, 0.8, 0.8, 0.8, 0.9], 0.8) == "40 %"
     assert _when([0.9] * 10, 0.8) == "10 %"
     assert _when([0.9] * 9 + [0.7], 0.8) == "-"
+
+
+def test_the_line_of_all_columns_is_explained():
+    found = {"colon": {"all": 0.7, "accuracy": {name: [0.6] * LOOKS for name in DRAWN}}}
+    labels = [text.get_text() for text in _figure(found).legends[0].get_texts()]
+    assert "all columns" in labels
+    assert len(labels) == len(DRAWN) + 1

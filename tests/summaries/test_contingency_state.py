@@ -1,6 +1,7 @@
 """States of contingency tables round-trip bit for bit; what cannot be counted is refused without a trace."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,15 +14,14 @@ from tests.summaries.pieces import Piece, feed, random_piece
 from tests.summaries.streams import assert_same_bits, snapshot
 
 
-def examples():
-    rng = np.random.default_rng(27)
-    text = np.array([["a", 1], ["b", 2], ["c", 0], ["a", "x"]], object)
-    yield "text", feed(Contingency(7.0, cap=2), Piece(text, np.array(["p", "q", "q", "p"]), None, "object"))
-    yield "dense", feed(Contingency(), random_piece(rng, 12, 3, forms=["C"], weights="none"))
-    yield "sparse", feed(Contingency(), random_piece(rng, 12, 3, forms=["csr_array"], weights="none"))
-
-
-EXAMPLES = dict(examples())
+@cache
+def example(kind):
+    """Return a summary of text, of dense or of sparse rows."""
+    if kind == "text":
+        text = np.array([["a", 1], ["b", 2], ["c", 0], ["a", "x"]], object)
+        return feed(Contingency(7.0, cap=2), Piece(text, np.array(["p", "q", "q", "p"]), None, "object"))
+    rng, form = np.random.default_rng(27), "C" if kind == "dense" else "csr_array"
+    return feed(Contingency(), random_piece(rng, 12, 3, forms=[form], weights="none"))
 
 
 def changed(state, name, place, value):
@@ -31,20 +31,20 @@ def changed(state, name, place, value):
 
 
 def test_a_value_that_a_feature_has_twice_is_refused():
-    state = snapshot(EXAMPLES["dense"])
+    state = snapshot(example("dense"))
     assert state["tables/sizes"][0] > 1
     with pytest.raises(StateError, match="a feature's value twice"):
         Contingency.from_state(changed(state, "tables/keys", 1, state["tables/keys"][0]))
 
 
 def test_more_values_than_the_cap_are_refused():
-    state = snapshot(EXAMPLES["dense"])
+    state = snapshot(example("dense"))
     with pytest.raises(StateError, match=r"a cap of 1 allows|more than 3 values"):
         Contingency.from_state({**state, "tables/cap": np.array(1)})
 
 
 def test_texts_that_do_not_fit_are_refused():
-    state = snapshot(EXAMPLES["text"])
+    state = snapshot(example("text"))
     texts = len(state["encoder/numbers"])
     with pytest.raises(StateError, match="a text is counted that is not known"):
         Contingency.from_state({**state, **{f"encoder/{k}": a for k, a in CategoryEncoder().state().items()}})
@@ -64,7 +64,7 @@ def test_texts_that_do_not_fit_are_refused():
 
 
 def test_many_features_without_values_take_little_memory():
-    state = snapshot(EXAMPLES["dense"])
+    state = snapshot(example("dense"))
     wide = {**state, "tables/sizes": np.concatenate([state["tables/sizes"], np.zeros(10**6, np.int64)])}
     summary = Contingency.from_state(wide)
     assert summary.n_features == 10**6 + 3
@@ -72,7 +72,7 @@ def test_many_features_without_values_take_little_memory():
 
 
 def test_sparse_rows_without_their_stored_mass_are_refused():
-    state = snapshot(EXAMPLES["sparse"])
+    state = snapshot(example("sparse"))
     del state["tables/stored"]
     with pytest.raises(StateError, match="nothing says what they stored"):
         Contingency.from_state(state)

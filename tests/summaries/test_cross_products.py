@@ -160,7 +160,7 @@ def test_sums_of_other_targets_or_rows_are_refused():
 
 
 def test_an_absurd_number_of_features_is_refused_before_any_memory_is_taken():
-    sums = {"centred": np.array(True), "totals": np.zeros(2), "origin": np.zeros(20_001)}
+    sums = {"centered": np.array(True), "totals": np.zeros(2), "origin": np.zeros(20_001)}
     state = {**sums, "cross": np.zeros((2, 20_001)), "triangle": np.zeros(1)}
     with pytest.raises(StateError, match="1 products of 20001 features"):
         Sums.from_state(state)

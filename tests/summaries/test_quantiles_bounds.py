@@ -108,7 +108,7 @@ def test_fading_with_weights():
 
 
 def test_weights_that_come_late():
-    """Runs of equal weight go on as runs with a weight; their centred error stays centred."""
+    """Runs of equal weight go on as runs with a weight; their centered error stays centered."""
     rng = np.random.default_rng(10)
     stream = all_orders(rng, 4000)
     stream.weight = np.ones(4000)
@@ -164,7 +164,7 @@ def between(known, x):
 
 
 def into_the_largest_gap(summary, known):
-    """Return a value where most rows lie between two neighbours that are kept."""
+    """Return a value where most rows lie between two neighbors that are kept."""
     values = kept(summary)
     ranks = np.searchsorted(known, values, side="right")
     place = int(np.argmax(np.diff(ranks, prepend=0)))

@@ -202,3 +202,23 @@ def test_a_part_that_was_declared_begins_with_what_was_declared():
     np.testing.assert_array_equal(part.cdf(1, X[:, 1]), whole.cdf(1, X[:, 1]))
     whole.merge_many([part])
     assert whole.cdf(0, [100.0]).sum() == 20
+
+
+@pytest.mark.parametrize("compacted", [True, False])
+def test_merging_many_leaves_the_others_as_they_are(compacted):
+    rng, parts = np.random.default_rng(4), []
+    for n in (400, 900, 1_300):
+        part = Quantiles(EPSILON)
+        if compacted:
+            part.begin_part()
+        part.update(columns(rng, n, "random"), rng.integers(0, 2, n))
+        if compacted:
+            part.end_part()
+        parts.append(part)
+    before = [part.state() for part in parts]
+    merged = parts[0].copy()
+    merged.merge_many(parts[1:])
+    merged.update(columns(rng, 5_000, "random"), rng.integers(0, 2, 5_000))  # writes to what it holds
+    for part, known in zip(parts, before, strict=True):
+        for name, values in part.state().items():
+            assert np.array_equal(values, known[name], equal_nan=values.dtype.kind == "f")

@@ -1,5 +1,7 @@
 """States round-trip bit for bit in mid-stream; hostile ones are refused; a failed call changes nothing."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -66,8 +68,12 @@ def test_states_after_forgetting_growing_and_moving_are_accepted():
             assert_same_bits(saved, snapshot(Quantiles.from_state(saved)))
 
 
-PLAIN, HEAVY = (learnt(stream_of(weights, 1900)).state() for weights in ("none", "exponential"))
-FEW = learnt(Stream(np.round(stream_of().X[:, :1]), stream_of().y)).state()
+@cache
+def state_of(weights):
+    """Return the state of a stream, or ("few") of one whose only column has few values."""
+    if weights == "few":
+        return learnt(Stream(np.round(stream_of().X[:, :1]), stream_of().y)).state()
+    return learnt(stream_of(weights, 1900)).state()
 
 
 def put(name, place, value):
@@ -116,7 +122,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_values_are_refused(name):
-    for state in (PLAIN, HEAVY):
+    for state in (state_of("none"), state_of("exponential")):
         assert len(state[RUNS]) >= 2
         with pytest.raises(StateError, match="state"):
             Quantiles.from_state(HOSTILE[name](state))
@@ -127,13 +133,13 @@ def test_hostile_values_are_refused(name):
 )
 def test_hostile_tables_of_few_values_are_refused(name, place, value):
     with pytest.raises(StateError, match="not in order|counted less than 0 times"):
-        Quantiles.from_state(put(f"store/classes/0/{name}", place, value)(FEW))
+        Quantiles.from_state(put(f"store/classes/0/{name}", place, value)(state_of("few")))
 
 
 def test_a_state_without_its_tables_of_few_values_is_refused():
     hostile = {
         key: array
-        for key, array in FEW.items()
+        for key, array in state_of("few").items()
         if not key.startswith(("store/classes/0/few/values", "store/classes/0/few/masses"))
     }
     with pytest.raises(StateError, match="its values or their masses are missing"):
@@ -141,7 +147,7 @@ def test_a_state_without_its_tables_of_few_values_is_refused():
 
 
 def test_two_runs_of_one_level_are_refused_where_weights_are_equal():
-    state, name = dict(PLAIN), "store/classes/0/"
+    state, name = dict(state_of("none")), "store/classes/0/"
     for key in ("runs", "run_weights", "run_levels"):
         state[name + key] = np.concatenate([state[name + key][:1], state[name + key]])
     state[name + "in_runs"] = np.array(state[name + "in_runs"] + state[RUNS].shape[2])

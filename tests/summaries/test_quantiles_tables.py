@@ -9,7 +9,7 @@ most E.  If v < u: F(v) >= G(v) - E >= t - E, and F(x) < t for all x < u, so the
 If G never reaches t, v is the largest stored value, G(v) = G(inf) >= W - E, so F(v) >= W - 2E.  In all cases
 |F(v) - F(u)| <= 2E + the mass at the larger of the two cuts.
 
-**A count** is G_c(v) - G_c(v') for two neighbouring cuts, offline F_c(u) - F_c(u').  So it differs by at most
+**A count** is G_c(v) - G_c(v') for two neighboring cuts, offline F_c(u) - F_c(u').  So it differs by at most
 2 E_c + |F_c(v) - F_c(u)| + |F_c(v') - F_c(u')|: twice the error of its own class, and the shift of its cuts.
 """
 

@@ -116,7 +116,7 @@ def test_rows_that_do_not_fit_are_refused_and_change_nothing():
     refusals = [
         (np.full((2, 2), np.inf), y, None, BadValueError, "holds inf"),
         (X, np.array(["a", "b"]), None, TargetError, "use text or numbers throughout"),
-        (X, y, np.array([1.0, 0.5]), InputError, "how often a row counts among neighbours; got 0.5"),
+        (X, y, np.array([1.0, 0.5]), InputError, "how often a row counts among neighbors; got 0.5"),
         (X, y, np.array([1.0, 2.0**32]), InputError, "whole numbers up to 2147483648"),
     ]
     for bad, labels, weight, error, message in refusals:

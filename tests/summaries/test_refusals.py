@@ -159,7 +159,7 @@ def test_rows_that_do_not_fit_together_are_refused_before_a_kernel_sees_them(kin
         (rows.X, rows.y[:-1], None, r"X has 8 rows, but y has shape \(7,\)"),
         (rows.X, rows.y, np.ones(3), "one finite weight >= 0 per row"),
         (rows.X, rows.y, -np.ones(8), "one finite weight >= 0 per row"),
-        (rows.X[0], rows.y, None, "rows are a matrix"),
+        (rows.X[0], rows.y, None, "X must be a matrix of rows"),
     ):
         with pytest.raises(InputError, match=message):
             kind().update(X, y, weight)

@@ -27,7 +27,6 @@ class Threshold(ss.ColumnSelector):
         self.threshold, self.task, self.ledger, self.stop = threshold, task, ledger, stop
 
     def _begin(self, y):
-        self._check_parameters()
         self.kept_ = np.zeros(0, np.int64)
 
     def _offer(self, block):
@@ -43,8 +42,13 @@ class Threshold(ss.ColumnSelector):
         return self.kept_
 
 
-def begun(self, y):
-    self.kept_ = np.zeros(0, np.int64)
+def unchecked(self, block):
+    """Offer as `Threshold`, and take anything that is not a number for 1."""
+    threshold = self.threshold
+    self.threshold = threshold if isinstance(threshold, float) else 1.0
+    outcome = Threshold._offer(self, block)
+    self.threshold = threshold
+    return outcome
 
 
 def dense(self, X):
@@ -89,7 +93,10 @@ BROKEN = {
     "must return arrival numbers": {"_selected": lambda self: np.ones(self.n_features_in_, bool)},
     "the ledger keeps .* `_selected` must return": {"_selected": lambda self: self.kept_[1:]},
     "CSC blocks .* or say Traits.sparse=False.": {"values": dense},
-    "call self._check_parameters": {"_begin": begun},
+    "threshold='no such value' was accepted: declare threshold in `parameters`": {
+        "parameters": {},
+        "_offer": unchecked,
+    },
     "'kept_', which its fields do not declare": {"fields": {}, "kept_": None},
     "cannot begin .*has no `task`": {"__init__": fewer},
     "BrokenColumns is not registered, so ss.load.* decorate the class with streamsieve.state.register": {},
@@ -99,8 +106,8 @@ BROKEN = {
 @pytest.mark.parametrize(("message", "members"), BROKEN.items(), ids=BROKEN)
 def test_a_broken_selector_is_named(message, members):
     kind = type("BrokenColumns", (Threshold,), {"__module__": __name__, **members})
-    if "fields" in members:
-        kind.fields = ss.ColumnSelector.fields
+    for declared in {"fields", "parameters"} & members.keys():  # those of Threshold are inherited
+        setattr(kind, declared, getattr(ss.ColumnSelector, declared))
     if members:
         state.register(kind)
     with pytest.raises(AssertionError, match=message):

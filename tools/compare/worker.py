@@ -37,12 +37,18 @@ CRITERIA = {
 }
 
 
+def _has_new_names(package: Path) -> bool:
+    """Whether a tree, old or new, is later than the change of names, which its table of names shows."""
+    table = package / "_exports.py"
+    return table.exists() and '"LARS"' in table.read_text()
+
+
 def main() -> None:
     """Read cases from standard input until it ends."""
     found = importlib.util.find_spec("streamsieve")
     if found is None or found.origin is None or Path(sys.argv[2]) not in Path(found.origin).parents:
         sys.exit(f"streamsieve comes from {found and found.origin}, not from {sys.argv[2]}")
-    player = Player(is_new=sys.argv[1] == "new")
+    player = Player(is_new=_has_new_names(Path(found.origin).parent))
     for line in sys.stdin:
         case = json.loads(line)
         began = time.perf_counter()
@@ -75,7 +81,7 @@ class Player:
 
     Parameters
     ----------
-    is_new : whether this is the new tree, so that names are translated
+    is_new : whether the tree has the new names, so that they are translated
     """
 
     def __init__(self, *, is_new: bool) -> None:

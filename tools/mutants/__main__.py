@@ -1,7 +1,7 @@
-"""Count what the tests catch: a sample of small faults in ``src``, each tried on the tests that execute it.
+"""Count what the tests catch: a sample of small faults in ``src``, each tried on the tests of its file.
 
-Which test executes what is recorded once per tree.  Mutants that survive the quick tier are tried on the full
-one; a tree without tiers has one.  Results are lines of JSON: an interrupted run continues from them.
+Mutants that survive the quick tier are tried on the full one; a tree without tiers has one.  Results are
+lines of JSON: an interrupted run continues from them.
 """
 
 import argparse
@@ -10,13 +10,12 @@ import json
 import os
 import random
 import shutil
+import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from tools.mutants.children import warm
-from tools.mutants.recording import record
 from tools.mutants.results import page, table
 from tools.mutants.sites import Mutant, mutants
 from tools.mutants.trials import Trials
@@ -31,7 +30,10 @@ def main() -> None:
         "--seed", type=int, default=0, help="a larger sample of a seed begins with the smaller one"
     )
     parser.add_argument(
-        "--seconds", type=float, default=60, help="processor time per mutant; in full, three times"
+        "--seconds",
+        type=float,
+        default=8,
+        help="processor time per mutant, in the full tier twice; 0: try none",
     )
     parser.add_argument(
         "--results", type=Path, default=Path("mutants.jsonl"), help="file to write or continue"
@@ -49,35 +51,51 @@ def main() -> None:
     names = {_name(mutant, tree): mutant for mutant in sample[: options.count]}
     text = options.results.read_text() if options.results.exists() else ""
     rows = {row["mutant"]: row for row in map(json.loads, text.splitlines()) if row["mutant"] in names}
-    if names.keys() - rows.keys():
-        for row in _tried({name: names[name] for name in names if name not in rows}, tree, tiers, options):
-            rows[row["mutant"]] = row
-            with options.results.open("a") as stream:
-                stream.write(json.dumps(row) + "\n")
+    for row in _tried(names, rows, tree, tiers, options) if options.seconds else ():
+        rows[row["mutant"]] = row
+        with options.results.open("a") as stream:
+            stream.write(json.dumps(row) + "\n")
     sys.stdout.write(table(list(rows.values()), list(tiers)))
     if options.write:
-        options.write.write_text(page(list(rows.values()), list(tiers), options.seed, len(sample)))
+        git = ["git", "-C", str(tree), "rev-parse", "--short", "HEAD"]
+        commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
+        text = page(
+            list(rows.values()), list(tiers), seed=options.seed, of=len(sample), commit=commit,
+            seconds=options.seconds or parser.get_default("seconds"),
+        )  # fmt: skip
+        options.write.write_text(text)
 
 
 def _tried(
-    names: dict[str, Mutant], tree: Path, tiers: dict[str, tuple[str, ...]], options: argparse.Namespace
-) -> Iterator[dict[str, str]]:
-    """Yield what each tier makes of each mutant."""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / "tree"
-        shutil.copytree(tree, copy, symlinks=True, ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache"))
-        compileall.compile_dir(copy / "src", quiet=1)
-        os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
-        warm(copy)
-        trials = Trials(tree, copy, *record(copy, f"{options.results}.tests"))
+    names: dict[str, Mutant], rows: dict[str, dict[str, str]], tree: Path, tiers: dict[str, tuple[str, ...]],
+    options: argparse.Namespace,
+) -> Iterator[dict[str, str]]:  # fmt: skip
+    """Yield what the tiers make of each mutant: all in the quick tier, then the survivors in the full one."""
+    trials = None
+    for tier, arguments in tiers.items():
         for name, mutant in names.items():
-            row = {"mutant": name}
-            for tier, arguments in tiers.items():
-                if row.get("quick", "survived") == "survived":
-                    seconds = options.seconds * (1 + 2 * len(arguments))
-                    outcome, row["by"] = trials.verdict(mutant, seconds, *arguments)
-                row[tier] = outcome
-            yield row
+            row = rows.get(name, {"mutant": name, "by": ""})
+            if tier in row:
+                continue
+            if row.get("quick", "survived") != "survived":
+                outcome = row["quick"]
+            else:
+                trials = trials or _trials(tree, options.results)
+                outcome, row["by"] = trials.verdict(
+                    mutant, options.seconds * (1 + len(arguments)), *arguments
+                )
+            yield {**row, tier: outcome}
+
+
+def _trials(tree: Path, results: Path) -> Trials:
+    """Copy the tree; a copy that is there already keeps what was compiled."""
+    copy = Path(f"{results}.copy").resolve()
+    ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__")
+    shutil.copytree(tree, copy, symlinks=True, ignore=ignored, dirs_exist_ok=True)
+    compileall.compile_dir(copy / "src", quiet=1)
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    warm(copy)
+    return Trials(tree, copy)
 
 
 def _name(mutant: Mutant, tree: Path) -> str:

@@ -1,35 +1,36 @@
-"""Run the tests that execute a mutant's line, in a copy of the tree that holds the mutant."""
+"""Run tests that are likely to notice a mutant, in a copy of the tree that holds it."""
 
-import ast
 import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
-from functools import cached_property, partial
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import pytest
 
 from tools.mutants.children import pytest_in, run
-from tools.mutants.recording import Blocks, Test
+from tools.mutants.naming import Naming
 from tools.mutants.sites import Mutant
 
-_START = 30  # processor seconds in which a child begins and ends
-_COMPILE = 90  # and those in which a file of kernels is compiled
+_START = 20  # processor seconds in which a child begins and ends
+_COMPILE = 40  # and those in which a file of kernels is compiled
+_FILES = (2, 3)  # files of tests that share a child: the likeliest, then some more
+_CLASSES = 3  # classes whose contracts are tried
 
 
 class _Chosen:
-    """A pytest plugin that leaves out functions, stops when the time is over, and notes the first failure."""
+    """A pytest plugin that leaves tests out, stops when the time is over, and notes the first failure."""
 
-    def __init__(self, left_out: set[str], seconds: float) -> None:
-        self.left_out, self.seconds, self.failed = left_out, seconds, ""
+    def __init__(self, wanted: Callable[[str], bool], seconds: float) -> None:
+        self.wanted, self.seconds, self.failed = wanted, seconds, ""
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if _function(item.nodeid) not in self.left_out]
+        items[:] = [item for item in items if self.wanted(item.nodeid)]
 
     def pytest_runtest_protocol(self, item: pytest.Item) -> None:
         if time.process_time() > self.seconds:
@@ -41,91 +42,124 @@ class _Chosen:
     pytest_runtest_logreport = pytest_collectreport
 
 
+class _Step(NamedTuple):
+    """Files of tests to run, which of their tests, and whether kernels are compiled."""
+
+    files: list[str]
+    wanted: Callable[[str], bool]
+    jit: bool
+
+
 class Trials:
     """Trials of mutants of one tree."""
 
-    def __init__(self, tree: Path, copy: Path, blocks: Blocks, tests: list[Test]) -> None:
-        self.tree, self.copy, self.blocks, self.tests = tree, copy, blocks, tests
+    def __init__(self, tree: Path, copy: Path) -> None:
+        self.tree, self.copy, self.naming = tree, copy, Naming(tree)
+        #: Whether a test passes on the unchanged tree, with some options, compiled or not.
+        self.passes: dict[tuple[Any, ...], bool] = {}
+        #: Whether files of tests end in time on the unchanged tree, with some options, compiled or not.
+        self.ends: dict[tuple[Any, ...], bool] = {}
+        #: Processor seconds of tests of mutants; those of the unchanged tree do not count.
+        self.spent = 0.0
 
     def verdict(self, mutant: Mutant, seconds: float, *options: str) -> tuple[str, str]:
         """Return "caught", "timed out" or "survived", and the test that decided or that time ran out."""
-        file, original = self.copy / mutant.path, self.tree / mutant.path
-        file.write_bytes(mutant.text(original.read_bytes()))
-        seconds += _COMPILE if "/_kernels/" in mutant.path else 0
-        end = _spent() + seconds
-        try:
-            for files, left_out, jit in self._plan(mutant):
-                if _spent() > end:
-                    return "survived", "so far: the time was over"
-                work = partial(self._tested, [*options, *files], left_out, seconds, jit=jit)
-                for longer in (1, 3):
-                    failed, how = run(work, longer * (seconds + _START))
-                    if how != "timed out":
-                        break
-                if how != "done" or failed:
-                    return "timed out" if how == "timed out" else "caught", failed or " ".join(files)
-        finally:
-            shutil.copy2(original, file)
-            for cached in file.parent.glob(f"__pycache__/{file.stem}.*"):
-                cached.unlink()
-            for cached in original.parent.glob(f"__pycache__/{file.stem}.*"):
-                shutil.copy2(cached, file.parent / "__pycache__")
-        return "survived", ""
+        end, late = self.spent + seconds, False
+        for step in self._plan(mutant):
+            left = end - self.spent + _COMPILE * (step.jit and "/_kernels/" in mutant.path)
+            if left <= 0:
+                late = True
+                break
+            failed, how = self._tried(mutant, step, left, options)
+            if how == "late":
+                late = True
+            elif how != "done" or failed:
+                return "timed out" if how == "timed out" else "caught", failed or " ".join(step.files)
+            late = late or self.spent > end
+        return "survived", "so far: the time was over" if late else ""
 
-    def _tested(self, arguments: list[str], left_out: set[str], seconds: float, *, jit: bool) -> str:
+    def _tried(
+        self, mutant: Mutant, step: _Step, seconds: float, options: tuple[str, ...]
+    ) -> tuple[str | None, str]:
+        """Return what fails with the mutant and passes without it, and how the child ended.
+
+        A child that timed out is "late" if it does so without the mutant too.
+        """
+        useless: set[str] = set()
+        files = (*step.files, options, step.jit)
+        while True:
+            wanted = partial(_wanted, step.wanted, useless)
+            work = partial(self._tested, [*options, *step.files], wanted, seconds, jit=step.jit)
+            failed, how = self._with(mutant, partial(run, work, seconds + _START))
+            if how == "timed out":
+                if files in self.ends:
+                    return failed, how if self.ends[files] else "late"
+                run(work, 200)  # compiles what is not compiled yet, which may be why the time was over
+                self.ends[files] = run(work, seconds + _START)[1] == "done"
+                continue
+            if how != "done" or not failed or "::" not in failed:
+                return failed, how
+            key = (failed, options, step.jit)
+            if key not in self.passes:
+                only = partial(self._tested, [*options, _file(failed)], failed.__eq__, 200, jit=step.jit)
+                self.passes[key] = run(only, 200) == ("", "done")
+            if self.passes[key]:
+                return failed, how
+            useless.add(failed)
+
+    def _with(self, mutant: Mutant, work: Callable[[], tuple[Any, str]]) -> tuple[Any, str]:
+        """Return what work returns while the copy holds the mutant."""
+        file, original = self.copy / mutant.path, self.tree / mutant.path
+        compiled = {path: path.read_bytes() for path in file.parent.glob(f"__pycache__/{file.stem}.*")}
+        file.write_bytes(mutant.text(original.read_bytes()))
+        before = _spent()
+        try:
+            return work()
+        finally:
+            self.spent += _spent() - before
+            shutil.copy2(original, file)
+            for path in file.parent.glob(f"__pycache__/{file.stem}.*"):
+                path.unlink()
+            for path, content in compiled.items():
+                path.write_bytes(content)
+
+    def _tested(
+        self, arguments: list[str], wanted: Callable[[str], bool], seconds: float, *, jit: bool
+    ) -> str:
         """Run pytest in this process; return what failed."""
         numba.config.DISABLE_JIT = not jit
         os.environ["NUMBA_DISABLE_JIT"] = str(int(not jit))
-        plugin = _Chosen(left_out, seconds)
+        plugin = _Chosen(wanted, seconds)
         code = pytest_in(self.copy, ["-x", *arguments], plugin)
-        return plugin.failed or ("pytest" if code in {1, 3, 4} else "")
+        return plugin.failed or ("pytest" if code in {3, 4} else "")
 
-    def _plan(self, mutant: Mutant) -> Iterator[tuple[list[str], set[str], bool]]:
-        """Yield test files, the functions to leave out of them, whether to compile; likeliest first."""
-        kernel = "/_kernels/" in mutant.path
-        blocks = self._callers(mutant) if kernel else self.blocks.around(mutant.path, mutant.line)
-        tests = [test for test in self.tests if test.executes[list(blocks)].any()]
-        # A line that no test is seen to execute may be executed in a process of its own.
-        tests = tests or [test for test in self.tests if _folder(test.file) == _folder(mutant.path)]
-        files: dict[str, list[Test]] = {}
-        for test in tests:
-            files.setdefault(test.file, []).append(test)
-        functions = {file: {_function(test.name) for test in some} for file, some in files.items()}
-        known, size = {_function(test.name) for test in self.tests}, 2
-        if kernel:
-            named = [
-                file for file in (self.copy / "tests/kernels").glob("test_*.py") if _names(file, mutant.path)
-            ]
-            own = [str(file.relative_to(self.copy)) for file in named]
-            most = sorted(functions.keys() - own, key=lambda file: len(functions[file]))[-2:]
-            yield from ((own, set(), jit) for jit in (False, True) if own)
-            yield from (([file], known - functions[file], True) for file in reversed(most))
-            return
-        cost = {
-            file: (_folder(file) != _folder(mutant.path), sum(t.seconds for t in files[file]))
-            for file in files
-        }
-        order = sorted(files, key=cost.__getitem__)
-        while order:
-            some, order, size = order[:size], order[size:], 2 * size
-            yield some, known - set().union(*(functions[file] for file in some)), True
+    def _plan(self, mutant: Mutant) -> Iterator[_Step]:
+        """Yield what to run, the likeliest to fail first."""
+        files = self.naming.tests(mutant.path)
+        if "/_kernels/" in mutant.path:
+            own = [file for file in files if "/kernels/" in file and _names(self.copy / file, mutant.path)]
+            if own:
+                yield _Step(own, _any, jit=False)
+            files = [file for file in files if "/kernels/" not in file]
+        for size in _FILES:
+            some, files = files[:size], files[size:]
+            if some:
+                yield _Step(some, _any, jit=True)
+        classes = self.naming.selectors(mutant.path)[:_CLASSES]
+        if classes and (self.copy / "tests/contract").exists():
+            yield _Step(["tests/contract"], partial(_is_contract, classes), jit=True)
 
-    @cached_property
-    def _uses(self) -> list[tuple[str, str, int]]:
-        """Every name that the package uses outside of kernels, with its path and line."""
-        return [
-            (getattr(node, "id", getattr(node, "attr", "")), path, node.lineno)
-            for path in sorted({path for path, _, _ in self.blocks.spans})
-            for node in ast.walk(ast.parse((self.tree / path).read_bytes()))
-            if isinstance(node, ast.Name | ast.Attribute)
-        ]
 
-    def _callers(self, mutant: Mutant) -> set[int]:
-        """Return the blocks that use a function of a file of kernels."""
-        kernels = ast.parse((self.tree / mutant.path).read_bytes()).body
-        names = {node.name for node in kernels if isinstance(node, ast.FunctionDef)}
-        places = {(path, line) for name, path, line in self._uses if name in names}
-        return {block for path, line in places for block in self.blocks.around(path, line)}
+def _any(_name: str) -> bool:
+    return True
+
+
+def _wanted(wanted: Callable[[str], bool], useless: set[str], name: str) -> bool:
+    return name not in useless and wanted(name)
+
+
+def _is_contract(classes: list[str], name: str) -> bool:
+    return name.partition("[")[2].startswith(tuple(f"{cls}(" for cls in classes))
 
 
 def _names(file: Path, kernels: str) -> bool:
@@ -133,12 +167,8 @@ def _names(file: Path, kernels: str) -> bool:
     return re.search(rf"\b{Path(kernels).stem}\b", file.read_text()) is not None
 
 
-def _folder(path: str) -> str:
-    return path.removeprefix("src/streamsieve/").removeprefix("tests/").partition("/")[0].removeprefix("_")
-
-
-def _function(name: str) -> str:
-    return name.partition("[")[0]
+def _file(name: str) -> str:
+    return name.partition("::")[0]
 
 
 def _spent() -> float:

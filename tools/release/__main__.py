@@ -1,6 +1,6 @@
 """Build wheel and sdist, check them, install each extra into an empty environment and use it.
 
-``python -m tools.release [--only NAME ...]``; the files stay in ``dist/``.
+``python -m tools.release [--only NAME ...] [--tag TAG]``; the files stay in ``dist/``.
 """
 
 import argparse
@@ -50,7 +50,14 @@ def main() -> int:
     """Run the checks; return 1 at the first that fails."""
     parser = argparse.ArgumentParser(prog="python -m tools.release", description=__doc__)
     parser.add_argument("--only", nargs="*", choices=list(TRIALS), default=list(TRIALS), metavar="NAME")
+    parser.add_argument(
+        "--tag", help="the tag to release: version, changelog and citation must agree with it"
+    )
     options = parser.parse_args()
+    wrong = disagreements(options.tag, ROOT) if options.tag else []
+    if wrong:
+        _say("\n".join(wrong))
+        return 1
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     _run(sys.executable, "-m", "build", "--outdir", "dist", ".")
     wheel, sdist = (next((ROOT / "dist").glob(pattern)) for pattern in ("*.whl", "*.tar.gz"))
@@ -64,6 +71,21 @@ def main() -> int:
         _try(sdist if trial.sdist else wheel, trial)
         _say(f"ok: {name}")
     return 0
+
+
+def disagreements(tag: str, root: Path) -> list[str]:
+    """Return what does not agree with a tag: the version, the changelog, the citation."""
+    version = tag.removeprefix("v")
+    fragments = [path.name for path in (root / "changelog.d").glob("*.md") if path.name != "README.md"]
+    wanted = {
+        f"the version is not {version}": f'"{version}"' in (root / "src/streamsieve/_version.py").read_text(),
+        f"CHANGELOG.md has no section {version}: towncrier build --version {version}": (
+            f"\n## {version} (" in (root / "CHANGELOG.md").read_text()
+        ),
+        f"changelog.d holds {len(fragments)} fragments that are not in CHANGELOG.md": not fragments,
+        f"CITATION.cff is not of {version}": f"\nversion: {version}\n" in (root / "CITATION.cff").read_text(),
+    }
+    return [problem for problem, met in wanted.items() if not met]
 
 
 def _members(file: Path) -> list[str]:
@@ -96,6 +118,7 @@ def _run(*command: str, folder: Path = ROOT) -> None:
 
 def _say(text: str) -> None:
     sys.stdout.write(text + "\n")
+    sys.stdout.flush()  # beside what the commands print
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ import numpy.typing as npt
 from streamsieve._kernels.intrinsics import prefetch
 from streamsieve.protocols import FloatArray, IntArray
 
-#: Places in ``counts``: rows learnt; features ever touched; the pool's sure members, those and the zone, and
+#: Places in ``counts``: rows learned; features ever touched; the pool's sure members, those and the zone, and
 #: all of it; how many it may hold before it must be thinned out; the features of the lines (-1: no line).
 ROWS, TOUCHED, SURE, REST, HELD, MOST, FLOOR, UPPER, LOWER = range(9)
 #: Places in ``levels``: rate * G and H of the lines; how far the promises reach, and the next calm shall.

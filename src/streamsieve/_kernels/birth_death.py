@@ -1,6 +1,6 @@
 """A walk over linear models by births and deaths of columns, for the posterior under Zellner's g-prior.
 
-Columns are centred and of length 1, and so is the target, so that products are correlations.  Of the columns
+Columns are centered and of length 1, and so is the target, so that products are correlations.  Of the columns
 in the model, ``gram`` holds their products with all columns, ``factor`` the Cholesky factor L of their own,
 and ``z`` the solution of ``L z = c`` for their products c with the target; R^2 is ``|z|^2``.
 
@@ -46,7 +46,7 @@ def arrive(X: FloatArray, order: IntArray, q: int, p: int, gram: FloatArray) -> 
 
 
 @nb.njit(nogil=True, cache=True)
-def factorise(
+def factorize(
     order: IntArray, q: int, c: FloatArray, gram: FloatArray, factor: FloatArray, z: FloatArray
 ) -> None:
     """Compute factor and z of the model's columns."""
@@ -164,7 +164,7 @@ def walk(
             order[place], order[q] = order[q], j
             for other in range(p):
                 gram[place, other] = gram[q, other]
-            factorise(order, q, c, gram, factor, z)
+            factorize(order, q, c, gram, factor, z)
             r2 = 0.0
             for i in range(q):
                 r2 += z[i] * z[i]

@@ -1,7 +1,7 @@
-"""One fused pass over a block of columns: mean, centred sum of squares, product with the target.
+"""One fused pass over a block of columns: mean, centered sum of squares, product with the target.
 
 Every column is shifted by one of its own values, x0 (its first; 0 for a sparse column that has zeros).
-That is enough: the sum of squares about x0 is at most n + 1 times the centred one, so at most log10(n)
+That is enough: the sum of squares about x0 is at most n + 1 times the centered one, so at most log10(n)
 digits are lost, whatever the offset.  A constant column gives exactly 0, without a tolerance.  NaN or inf
 anywhere come out as a non-finite sum of squares.
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from streamsieve.protocols import FloatArray
 
-# "reassoc" and "contract" let sums vectorise and keep the meaning of NaN and inf
+# "reassoc" and "contract" let sums vectorize and keep the meaning of NaN and inf
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
@@ -86,7 +86,7 @@ def column_major(
         dot[j] = c
 
 
-# sparse columns are short: the set-up of a vectorised sum would cost more than the sum
+# sparse columns are short: the set-up of a vectorized sum would cost more than the sum
 @nb.njit(nogil=True, cache=True)
 def csc(
     indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: FloatArray, n: int,
@@ -111,7 +111,7 @@ def csc(
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def one_column(x: FloatArray, y: FloatArray) -> tuple[float, float]:
-    """One column: centred sum of squares, and product with the target."""
+    """One column: centered sum of squares, and product with the target."""
     n = x.shape[0]
     x0 = x[0]
     s = 0.0
@@ -131,7 +131,7 @@ def grade(
 ) -> None:
     """Turn sums of squares into lengths, products into correlations, and say what each column is.
 
-    ``codes`` are those for (relevant, irrelevant, constant).  Without branches, so that it vectorises.
+    ``codes`` are those for (relevant, irrelevant, constant).  Without branches, so that it vectorizes.
     """
     relevant, irrelevant, constant = np.uint8(codes[0]), np.uint8(codes[1]), np.uint8(codes[2])
     for j in range(len(ss)):

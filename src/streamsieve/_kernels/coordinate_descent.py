@@ -1,4 +1,4 @@
-"""Penalised least squares from correlations alone: one coordinate at a time, along a path of penalties."""
+"""Penalized least squares from correlations alone: one coordinate at a time, along a path of penalties."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _step(
     R: FloatArray, rest: FloatArray, beta: FloatArray, j: int,
     threshold: float, ridge: float, gamma: float,
 ) -> float:  # fmt: skip
-    """Minimise over coordinate j; return how far it moved."""
+    """Minimize over coordinate j; return how far it moved."""
     z = rest[j] + beta[j]
     size = abs(z)
     new = 0.0

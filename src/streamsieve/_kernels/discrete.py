@@ -285,7 +285,7 @@ def informations(
 def decide(
     indptr: IntArray, indices: npt.NDArray[np.int32], data: FloatArray, first: int, start: int, bins: int,
     y: npt.NDArray[np.uint16], y_counts: IntArray, y_h: float,
-    normalised: bool, delta: float, two_phase: bool, use_max: bool, tie: float,
+    normalized: bool, delta: float, two_phase: bool, use_max: bool, tie: float,
     kept: npt.NDArray[np.uint16], kept_counts: IntArray, kept_levels: IntArray, kept_h: FloatArray,
     kept_relevance: FloatArray, kept_feature: IntArray, q: int,
     reason: npt.NDArray[np.uint8], statistic: FloatArray, by: IntArray,
@@ -315,7 +315,7 @@ def decide(
             statistic[j] = 0.0
             continue
         r = information(rows, codes, length, levels, h, y, y_counts, len(y_counts), y_h, g, cell)
-        r = 2.0 * r / (h + y_h) if normalised else r / n
+        r = 2.0 * r / (h + y_h) if normalized else r / n
         statistic[j] = r
         if r <= delta + tie:
             reason[j] = code_irrelevant
@@ -329,13 +329,13 @@ def decide(
                 continue
             bound = max(r, other) if use_max else min(r, other)
             most = min(h, kept_h[i])
-            if (2.0 * most / (h + kept_h[i]) if normalised else most / n) <= bound + tie:
+            if (2.0 * most / (h + kept_h[i]) if normalized else most / n) <= bound + tie:
                 continue  # information is at most either entropy: these two cannot dominate
             d = information(
                 rows, codes, length, levels, h,
                 kept[i], kept_counts[i], kept_levels[i], kept_h[i], g, cell,
             )  # fmt: skip
-            d = 2.0 * d / (h + kept_h[i]) if normalised else d / n
+            d = 2.0 * d / (h + kept_h[i]) if normalized else d / n
             if d <= bound + tie or d <= delta + tie:
                 continue
             pairs[i] = d

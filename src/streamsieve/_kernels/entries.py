@@ -211,7 +211,7 @@ def pool_classes(
 ) -> None:  # fmt: skip
     """Reorder low..high of a run, which are whole features: by feature and value, classes together.
 
-    A class's values are in order already; in every round neighbours merge two and two.
+    A class's values are in order already; in every round neighbors merge two and two.
     """
     home = (value, mass.view(np.int64), prefix)
     away = (other_value, other_mass.view(np.int64), other_prefix)
@@ -288,7 +288,7 @@ def merge_runs(
 def compact(
     prefix: IntArray, value: FloatArray, mass: Optional, out_mass: FloatArray, most: int
 ) -> tuple[int, float]:
-    """Sum equal neighbours and leave no prefix more than ``most`` values, in place.
+    """Sum equal neighbors and leave no prefix more than ``most`` values, in place.
 
     Returns the new length and the error, as a share of a prefix's mass.  ``out_mass`` may be ``mass``.
     """
@@ -321,7 +321,7 @@ def _thin(
 ) -> tuple[int, float]:
     """Leave at most ``most`` values of low..high, which are one prefix; return the new end and the error.
 
-    With M the mass and ``d = M / most``, neighbours form cells, and the mass of a cell moves to one of its
+    With M the mass and ``d = M / most``, neighbors form cells, and the mass of a cell moves to one of its
     values: the last that has at most d of the cell below it.  The cell ends before it has more than d above.
     So the mass up to any x changes by at most d.  A cell and the first value of the next weigh more than 2 d
     together, hence there are at most ``most`` cells.  Masses are only added up: whole numbers stay exact.

@@ -46,7 +46,7 @@ def _moved(old: float, change: float, least: float) -> float:
     return FURTHEST if new > FURTHEST else new
 
 
-# "reassoc" and "contract" let sums vectorise and keep the meaning of NaN and inf
+# "reassoc" and "contract" let sums vectorize and keep the meaning of NaN and inf
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def _judge(
     X: FloatArray, signs: FloatArray, mean: FloatArray, spread: FloatArray,

@@ -102,13 +102,13 @@ def shortening(loss: float, square: float, rate: float) -> float:
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def epoch_dense(
-    X: FloatArray, centre: FloatArray, scale: FloatArray, order: IntArray, y: FloatArray, weight: FloatArray,
+    X: FloatArray, center: FloatArray, scale: FloatArray, order: IntArray, y: FloatArray, weight: FloatArray,
     beta: FloatArray, velocity: FloatArray, head: FloatArray,
     batch: int, rate: float, momentum: float, decay: float, kind: int, limited: bool,
 ) -> float:  # fmt: skip
     """Pass once over the rows of X in order; return the sum of the losses met on the way.
 
-    A value counts as ``(x - centre) * scale``, which is never made in memory.  ``beta`` and ``velocity`` are
+    A value counts as ``(x - center) * scale``, which is never made in memory.  ``beta`` and ``velocity`` are
     (outputs, columns) and stay 0 where ``scale`` is; ``head`` holds the intercepts and their velocities.
     """
     n, width = len(order), X.shape[1]
@@ -127,7 +127,7 @@ def epoch_dense(
             for j in range(width):
                 own[j] = 0.0
                 factors[j] = scale[j] * coefficients[j]
-                s += factors[j] * centre[j]
+                s += factors[j] * center[j]
             moved[c] = head[0, c] - s
         # four rows at a time are predicted and added to the gradient, while they are in the cache
         for first in range(low, high, 4):
@@ -159,7 +159,7 @@ def epoch_dense(
             own = gradient[c]
             square += sums[c] * sums[c]
             for j in range(width):
-                slant = (own[j] - sums[c] * centre[j]) * scale[j]
+                slant = (own[j] - sums[c] * center[j]) * scale[j]
                 own[j] = slant
                 square += slant * slant
         total += met
@@ -192,7 +192,7 @@ def pack(flat: FloatArray, n: int, width: int, columns: IntArray) -> None:
 def moments_csr(
     indices: npt.NDArray[np.int32], data: FloatArray, n: int, mean: FloatArray, ss: FloatArray
 ) -> None:
-    """Mean and centred sum of squares of every column of CSR rows, in two passes."""
+    """Mean and centered sum of squares of every column of CSR rows, in two passes."""
     count = np.zeros(len(mean), np.int32)
     mean[:] = 0.0
     ss[:] = 0.0
@@ -237,13 +237,13 @@ def take_csr(
 @nb.njit(nogil=True, cache=True)
 def epoch_sparse(
     indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: FloatArray, offset: FloatArray,
-    centre: FloatArray, order: IntArray, y: FloatArray, weight: FloatArray,
+    center: FloatArray, order: IntArray, y: FloatArray, weight: FloatArray,
     cells: FloatArray, head: FloatArray,
     batch: int, rate: float, momentum: float, decay: float, kind: int, limited: bool,
 ) -> float:  # fmt: skip
     """Pass once over sparse rows in order; return the sum of the losses met on the way.
 
-    ``offset`` are the products of the rows with ``centre``, the columns' means.  A row of ``cells`` is a
+    ``offset`` are the products of the rows with ``center``, the columns' means.  A row of ``cells`` is a
     column: the step up to which it is known, its weights, their velocities, and the gradient of this step.
     """
     n, outputs = len(order), head.shape[1]
@@ -258,11 +258,11 @@ def epoch_sparse(
         powers[q] = (powers[q - 1, 0] * decay, rate * mixed, still)
     size = 0.0
     common = np.zeros((4, outputs))  # U, A, and the products of the columns' means with a and w
-    for j in range(len(centre)):
-        size += centre[j] * centre[j]
+    for j in range(len(center)):
+        size += center[j] * center[j]
         for c in range(outputs):
-            common[2, c] += centre[j] * cells[j, 1 + c]
-            common[3, c] += centre[j] * cells[j, 1 + outputs + c]
+            common[2, c] += center[j] * cells[j, 1 + c]
+            common[3, c] += center[j] * cells[j, 1 + outputs + c]
     slope = np.empty((n // steps + 1, outputs))
     f, sums, with_offsets = np.empty(outputs), np.empty(outputs), np.empty(outputs)
     total = 0.0
@@ -324,11 +324,11 @@ def epoch_sparse(
             common[0, c] = decay * common[0, c] - rate * common[1, c]
             common[3, c] = momentum * common[3, c] + share * with_offsets[c]
             common[2, c] = decay * common[2, c] - rate * common[3, c]
-    for j in range(len(centre)):
+    for j in range(len(center)):
         cell = cells[j]
         missed = steps - int(cell[0])
         for c in range(outputs):
             v = cell[1 + outputs + c]
-            cell[1 + c] = powers[missed, 0] * cell[1 + c] - powers[missed, 1] * v - centre[j] * common[0, c]
-            cell[1 + outputs + c] = powers[missed, 2] * v - centre[j] * common[1, c]
+            cell[1 + c] = powers[missed, 0] * cell[1 + c] - powers[missed, 1] * v - center[j] * common[0, c]
+            cell[1 + outputs + c] = powers[missed, 2] * v - center[j] * common[1, c]
     return total

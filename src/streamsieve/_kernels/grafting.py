@@ -110,7 +110,7 @@ def curve(
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
-def _factorise(G: FloatArray, active: IntArray, L: FloatArray) -> int:
+def _factorize(G: FloatArray, active: IntArray, L: FloatArray) -> int:
     """Cholesky factor of some rows and columns; returns the first that depends on those before it, if any."""
     for a in range(len(active)):
         i = active[a]
@@ -139,7 +139,7 @@ def walk(work: FloatArray) -> None:
             if v[i] != 0.0 or level[i] == 0.0:
                 active[m] = i
                 m += 1
-        depends = _factorise(G, active[:m], L)
+        depends = _factorize(G, active[:m], L)
         # where to: Newton's step, or along the dependence
         for a in range(depends):
             i = active[a]
@@ -263,7 +263,7 @@ def advance(
     class_of: IntArray, value: FloatArray, work: FloatArray, mean_loss: float, predictor: FloatArray,
     probability: FloatArray, residual: FloatArray,
 ) -> tuple[float, bool]:  # fmt: skip
-    """Line search towards the minimum of the approximation, as far as loss and penalty fall.
+    """Line search toward the minimum of the approximation, as far as loss and penalty fall.
 
     Returns the mean loss, and whether a step was found.
     """

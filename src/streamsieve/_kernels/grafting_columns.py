@@ -25,8 +25,8 @@ def search(
     """Judge the columns of a block from j on; returns the first that must join, or the number of columns.
 
     The block comes as pieces: pointers, rows (none if it is dense) and values, column after column, and with
-    means and centred sums of squares.  If ``known``, ``statistic`` holds the products with the residual as it
-    is now, and the pieces are not looked at.  Columns that are in the model already are passed over.
+    means and centered sums of squares.  If ``known``, ``statistic`` holds the products with the residual as
+    it is now, and the pieces are not looked at.  Columns that are in the model already are passed over.
     ``prices`` are the L1 and L2 penalties, whether columns keep their scale, the share by which a gradient
     must exceed its level, and what may be rounding.
     """

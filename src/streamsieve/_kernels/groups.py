@@ -15,7 +15,7 @@ from streamsieve.protocols import FloatArray, IntArray
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def correlations(columns: FloatArray, some: IntArray, others: IntArray) -> FloatArray:
-    """Absolute correlations of columns, centred and of unit length, that lie in the rows of a table."""
+    """Absolute correlations of columns, centered and of unit length, that lie in the rows of a table."""
     out = np.empty((len(some), len(others)))
     n = columns.shape[1]
     for i in range(len(some)):
@@ -49,7 +49,7 @@ def entropies(codes: npt.NDArray[np.uint16], levels: IntArray, g: FloatArray) ->
 def informations(
     codes: npt.NDArray[np.uint16], levels: IntArray, h: FloatArray, some: IntArray,
     other_codes: npt.NDArray[np.uint16], other_levels: IntArray, other_h: FloatArray, others: IntArray,
-    g: FloatArray, normalised: bool,
+    g: FloatArray, normalized: bool,
 ) -> FloatArray:  # fmt: skip
     """Mutual information in nats of every pair of coded columns, or their symmetric uncertainty.
 
@@ -67,7 +67,7 @@ def informations(
             if size > len(cell):
                 cell = np.zeros(size, np.int64)
             if size == 4 and width == 2:
-                # two yes-or-no columns: sums, which vectorise as a table of counts does not
+                # two yes-or-no columns: sums, which vectorize as a table of counts does not
                 ones = other_ones = both_ones = np.int64(0)
                 for t in range(n):
                     ones += np.int64(codes[a, t])
@@ -84,7 +84,7 @@ def informations(
                 joint += g[cell[c]]
             both = h[a] + other_h[b]
             shared = max(both - (g[n] - joint), 0.0)
-            if not normalised:
+            if not normalized:
                 out[i, j] = shared / n
             elif both > 0.0:
                 out[i, j] = 2.0 * shared / both

@@ -56,10 +56,10 @@ def products_csc(
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def project_one(x: FloatArray, basis: FloatArray, q: int, r: FloatArray) -> tuple[float, float, float]:
-    """One column: centred sum of squares, part of it inside the basis, and product with a residual.
+    """One column: centered sum of squares, part of it inside the basis, and product with a residual.
 
     The rows of ``basis`` are orthonormal and, like r, sum to 0, so a shift by the first value changes
-    only the centring, which the sum of squares undoes.
+    only the centering, which the sum of squares undoes.
     """
     n = x.shape[0]
     x0 = x[0]

@@ -32,7 +32,7 @@ def weighted_gram(rows: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def orthonormalise(rows: FloatArray, least: float) -> None:
+def orthonormalize(rows: FloatArray, least: float) -> None:
     """Make rows orthonormal in place, in order; one with at most a share ``least`` of its own becomes 0."""
     q, n = rows.shape
     for i in range(q):

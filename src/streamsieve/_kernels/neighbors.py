@@ -1,7 +1,7 @@
-"""Mutual information of single features and a target, by counting neighbours.
+"""Mutual information of single features and a target, by counting neighbors.
 
 Both kernels compute ``psi(N) + <psi(c) - psi(c_x) - psi(c_y)>``.  Each row looks as far as its k-th nearest
-neighbour, feature and target taken together; c, c_x and c_y count the rows inside that distance by both, by
+neighbor, feature and target taken together; c, c_x and c_y count the rows inside that distance by both, by
 the feature alone and by the target alone, itself included.  *Inside* is nearer, or at the very same place.
 Without ties c is k.
 
@@ -254,9 +254,9 @@ def numbers(
 
     ``y`` and ``copies`` are in increasing order of y, where row i of the columns stands at ``rank[i]``.
 
-    To find a row's neighbours, the rows are cut into strips of about sqrt(n) that follow each other in y, and
+    To find a row's neighbors, the rows are cut into strips of about sqrt(n) that follow each other in y, and
     are in order of x within.  The search goes from strip to strip, the nearest first, until one is as far as
-    the k-th neighbour, and in each strip from the row's own x outward: a few strips of a few rows.
+    the k-th neighbor, and in each strip from the row's own x outward: a few strips of a few rows.
     """
     n_all = len(y)
     column = np.empty(n_all)
@@ -309,7 +309,7 @@ def numbers(
         for i in range(m):
             radius = 0.0
             inside = same[i]
-            if inside - 1 < enough:  # else the k-th neighbour is at the same place
+            if inside - 1 < enough:  # else the k-th neighbor is at the same place
                 for s in range(enough):
                     nearest[s] = np.inf
                 _insert(nearest, enough, 0.0, mass[i] - 1)

@@ -97,13 +97,15 @@ def descend(
     gram: FloatArray, rest: FloatArray, weights: FloatArray, penalty: float, ridge: float,
     tolerance: float, most_sweeps: int,
 ) -> None:  # fmt: skip
-    """Minimise ``|Y - Z W|^2 / 2 + penalty sum |W_j| + ridge |W|^2 / 2`` in place, one column of Z at a time.
+    """Minimize ``|Y - Z W|^2 / 2 + penalty sum |W_j| + ridge |W|^2 / 2`` in place, one column of Z at a time.
 
     ``gram`` is Z'Z with ones on its diagonal, ``rest`` is Z'(Y - Z W), and row j of W belongs to column j of
     Z.  A row is 0 unless the penalty is exceeded by a billionth: what lies at the border (a copy of a column
     that is in) stays out, whatever rounding says.
     """
     q, k = weights.shape
+    # by contrast and then column: an update runs along memory, which halves the time
+    remaining, fitted = np.ascontiguousarray(rest.T), np.ascontiguousarray(weights.T)
     new = np.empty(k)
     border = penalty * (1.0 + 1e-9) + 1e-12
     for _ in range(most_sweeps):
@@ -111,22 +113,20 @@ def descend(
         for j in range(q):
             length = 0.0
             for c in range(k):
-                new[c] = rest[j, c] + weights[j, c]
+                new[c] = remaining[c, j] + fitted[c, j]
                 length += new[c] * new[c]
             length = np.sqrt(length)
             factor = (1.0 - penalty / length) / (1.0 + ridge) if length > border else 0.0
-            changed = False
+            row = gram[j]
             for c in range(k):
-                change = new[c] * factor - weights[j, c]
-                new[c] = change
+                change = new[c] * factor - fitted[c, j]
                 if change != 0.0:
-                    changed = True
-                    weights[j, c] += change
+                    fitted[c, j] += change
                     moved = max(moved, abs(change))
-            if changed:
-                row = gram[j]
-                for other in range(q):
-                    for c in range(k):
-                        rest[other, c] -= new[c] * row[other]
+                    line = remaining[c]
+                    for other in range(q):
+                        line[other] -= change * row[other]
         if moved <= tolerance:
-            return
+            break
+    rest[:] = remaining.T
+    weights[:] = fitted.T

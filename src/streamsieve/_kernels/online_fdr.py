@@ -77,7 +77,7 @@ def spent(steps: IntArray, sequence: int) -> FloatArray:
 
 @nb.njit(nogil=True, cache=True)
 def decide(
-    p_values: FloatArray, discrete: BoolArray,
+    p_values: FloatArray, rough: BoolArray, discrete: BoolArray,
     rule: tuple[float, float, float, float, float, float, float, int, int],
     without_discarding: tuple[float, float, float, float, int],
     lag: int, most: int,
@@ -86,6 +86,9 @@ def decide(
     levels: FloatArray, found: BoolArray,
 ) -> int:  # fmt: skip
     """Judge p-values in order; return how many were judged before there were ``most`` discoveries.
+
+    P-values that are ``rough`` are lower bounds that tick as the p-values do; it also returns before one that
+    might be a discovery.  In an empty mask there are none, and with a lag there must be none.
 
     rule = (amount of the stream's account, of the first discovery's, of every other's, factor, cap, low,
     high, which tests tick, form).  Tests that tick: 0 all, 1 p <= high, 2 p > low, 3 low < p <= high, 4 no
@@ -139,6 +142,8 @@ def decide(
                 level += (second if j == 0 else amount) * _tabled(table, step, sequence)
             level = level / (1.0 + level) if form == ODDS else min(cap, factor * level)
         p = p_values[i]
+        if len(rough) > 0 and rough[i] and p <= level:
+            return i
         levels[i] = level
         found[i] = p <= level
         if ticking == 0:

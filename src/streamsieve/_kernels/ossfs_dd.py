@@ -40,7 +40,7 @@ def given(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return correlations of some columns with another one, and their dependence on the target given it.
 
-    Columns, centred and of unit length, lie in rows; ``products`` are theirs with an orthonormal basis of
+    Columns, centered and of unit length, lie in rows; ``products`` are theirs with an orthonormal basis of
     what the target can say.  Given the other column, a column has the variance ``1 - r^2``; third, the share
     of it that the target leaves, which is what it has within the target, given the other one there.
     """

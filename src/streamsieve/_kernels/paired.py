@@ -28,7 +28,7 @@ def with_numbers(
     indptr: IntArray, indices: npt.NDArray[np.int32], data: FloatArray, sparse: bool,
     y: FloatArray, seen: IntArray, spread: FloatArray, r: FloatArray, values_of_y: IntArray,
 ) -> None:  # fmt: skip
-    """Rows seen, centred sum of squares, and correlation with a target of unit length that sums to 0.
+    """Rows seen, centered sum of squares, and correlation with a target of unit length that sums to 0.
 
     ``values_of_y`` is 1 where the target is constant over the rows seen, else 2.
     """
@@ -66,7 +66,7 @@ def with_classes(
     labels: IntArray, label_counts: IntArray,
     seen: IntArray, spread: FloatArray, ratio: FloatArray, classes: IntArray,
 ) -> None:  # fmt: skip
-    """Rows seen, centred sum of squares, correlation ratio with labels, and number of classes seen."""
+    """Rows seen, centered sum of squares, correlation ratio with labels, and number of classes seen."""
     n = len(labels)
     counts = np.empty(len(label_counts), np.int64)
     sums = np.empty(len(label_counts))

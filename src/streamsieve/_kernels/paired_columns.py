@@ -14,7 +14,7 @@ from streamsieve.protocols import FloatArray, IntArray
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
-def standardise(
+def standardize(
     indptr: IntArray, indices: npt.NDArray[np.int32], data: FloatArray, sparse: bool,
     out: FloatArray, seen: IntArray,
 ) -> None:  # fmt: skip
@@ -100,7 +100,7 @@ def decide(
 ) -> tuple[int, int, int]:  # fmt: skip
     """Offer relevant candidates ``first``, first + 1, ... to the kept columns.
 
-    Candidates are the rows of ``fresh``, made by `standardise`.  Fills ``by[k]`` with the feature that
+    Candidates are the rows of ``fresh``, made by `standardize`.  Fills ``by[k]`` with the feature that
     dominates candidate k (-1: kept), ``pair[k]`` with their correlation and ``pair_rows[k]`` with the number
     of rows behind it.  Returns (next candidate, kept, evicted); it comes back early when all slots are taken.
     """

@@ -191,7 +191,7 @@ def sweep(matrix: FloatArray, q: int, out: FloatArray, diagonal: FloatArray) -> 
 
 
 @nb.njit(nogil=True, cache=True, error_model="numpy")
-def standardise(
+def standardize(
     rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, mean: float, norm: float, out: FloatArray
 ) -> None:
     """Write a column without its mean, of length 1."""
@@ -223,7 +223,7 @@ def enter(
     contrasts, n = basis.shape
     column = columns[order[q]]
     if not sparse:
-        standardise(rows, values, sparse, mean, norm, column)
+        standardize(rows, values, sparse, mean, norm, column)
     shift = mean if len(values) == n else 0.0
     for i in range(contrasts + q):
         other = basis[i] if i < contrasts else columns[order[i - contrasts]]
@@ -385,7 +385,7 @@ def decide(
             q = close_gaps(gone, q, total, within, loads, kept_feature, order)
         if verdict[k] == 0:
             if sparse:
-                standardise(rows, values, sparse, mean[k], norm[k], columns[order[q]])
+                standardize(rows, values, sparse, mean[k], norm[k], columns[order[q]])
             kept_feature[q] = feature[k]
             q += 1
     return len(feature), q, n_evicted

@@ -10,7 +10,7 @@ from streamsieve.protocols import FloatArray, IntArray
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def centre(
+def center(
     X: npt.NDArray[np.floating], weight: FloatArray, place: IntArray, value: FloatArray,
     rows: FloatArray, mean: FloatArray, cross: FloatArray,
 ) -> None:  # fmt: skip

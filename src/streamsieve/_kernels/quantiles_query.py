@@ -49,7 +49,7 @@ def bins(
     ``of_class[r]``.  Each of them weighs ``weight[r]``; if that is 0, ``U[f, u_start[r] + i]`` is the mass of
     the first i + 1.  ``is_table[r]`` is 0 for rows not yet in a run, 1 for a run, 2 for the exact table of a
     feature with few values: where such a table of size ``sizes[f, c] >= 0`` exists, the class's runs are not
-    looked at.  ``shift[c]`` centres the error of the class's runs, ``missing[f, c]`` is in no bin.
+    looked at.  ``shift[c]`` centers the error of the class's runs, ``missing[f, c]`` is in no bin.
 
     ``cuts[f, i]`` is the smallest value whose pooled mass reaches the (i + 1)-th target: a selection over
     sorted strands, by bisecting the one with the most mass in question.  Targets rise, so nothing left of
@@ -58,15 +58,15 @@ def bins(
     R, C, K1 = len(weight), len(mass), cuts.shape[1]
     first, last = np.empty(R, np.intp), np.empty(R, np.intp)
     lo, hi, pos = np.empty(R, np.intp), np.empty(R, np.intp), np.empty(R, np.intp)
-    room, below, centre = np.empty(C), np.empty(C), np.empty(C)
+    room, below, center = np.empty(C), np.empty(C), np.empty(C)
     for f in range(V.shape[0]):
         row = V[f]
         total = pooled = 0.0
         for c in range(C):
             room[c] = max(mass[c] - missing[f, c], 0.0)
             total += room[c]
-            centre[c] = shift[c] if sizes[f, c] < 0 else 0.0
-            pooled += centre[c]
+            center[c] = shift[c] if sizes[f, c] < 0 else 0.0
+            pooled += center[c]
         for r in range(R):
             c = of_class[r]
             first[r], last[r] = start[r], start[r + 1]
@@ -117,7 +117,7 @@ def bins(
                         lo[r] = pos[r]
             cuts[f, q] = answer
             for c in range(C):
-                below[c] = centre[c]
+                below[c] = center[c]
             for r in range(R):
                 first[r] = min(lo[r], last[r])
                 upto = _upper(row, first[r], last[r], answer)

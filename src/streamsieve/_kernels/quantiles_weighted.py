@@ -96,6 +96,53 @@ def order_exactly(
 
 
 @nb.njit(nogil=True, cache=True)
+def merge_stretches(values: Values, masses: FloatArray, edges: IntArray) -> None:
+    """Merge the stretches ``edges[i]:edges[i + 1]`` of each row, all of them sorted; masses become sums.
+
+    Two by two, stably: equal values stay in the order of their stretches, as after a stable sort.
+    """
+    p, m = values.shape
+    lines = np.empty((2, m), values.dtype)
+    weights = np.empty((2, m))
+    ends = np.empty((2, len(edges)), np.int64)
+    for f in range(p):
+        lines[0] = values[f]
+        weights[0] = masses[f]
+        ends[0] = edges
+        n = len(edges) - 1
+        now = 0
+        while n > 1:
+            x, y, u, v = lines[now], lines[1 - now], weights[now], weights[1 - now]
+            here, there = ends[now], ends[1 - now]
+            for s in range(0, n, 2):
+                i = at = here[s]
+                middle, end = here[s + 1], here[min(s + 2, n)]
+                j = middle
+                while i < middle and j < end:
+                    left, right = x[i], x[j]
+                    later = np.int64(right < left)
+                    y[at] = right if later else left
+                    v[at] = u[j] if later else u[i]
+                    i += 1 - later
+                    j += later
+                    at += 1
+                y[at : at + middle - i] = x[i:middle]
+                v[at : at + middle - i] = u[i:middle]
+                at += middle - i
+                y[at:end] = x[j:end]
+                v[at:end] = u[j:end]
+                there[s // 2 + 1] = end
+            there[0] = 0
+            n = (n + 1) // 2
+            now = 1 - now
+        values[f] = lines[now]
+        total = 0.0
+        for t in range(m):
+            total += weights[now, t]
+            masses[f, t] = total
+
+
+@nb.njit(nogil=True, cache=True)
 def thin(values: Values, cumulative: FloatArray, c: float, out: Values) -> None:
     """Take the values at mass positions (h + 1/2) c of each sorted row.
 
@@ -174,3 +221,74 @@ def collapse(A: Values, a: float, B: Values, b: float, out: Values) -> None:
         out[f, h:] = hi[h:k]
         out[g, :h2] = lo2[:h2]
         out[g, h2:] = hi2[h2:k]
+
+
+@nb.njit(nogil=True, cache=True)
+def precedes(x: float, y: float) -> bool:
+    """Whether the value of a later row stands before that of an earlier one, as :func:`pack` sorts them.
+
+    Of equal values earlier rows are first where the sign is positive, and last where it is negative.
+    """
+    return bool(x < y or (x == y and np.signbit(x)))
+
+
+@nb.njit(nogil=True, cache=True)
+def insert(
+    rows: Values, first: int, last: int, values: Values, place: npt.NDArray[np.int32], width: int
+) -> None:
+    """Insert rows ``first`` to ``last`` into sorted values (feature, row) and the numbers of their rows.
+
+    Some at a time are sorted on their own, and then merged with those before from the far end.  Missing
+    values are +inf, at the end.
+    """
+    new, at = np.empty(width, values.dtype), np.empty(width, np.int32)
+    for f in range(rows.shape[1]):
+        line, of_row = values[f], place[f]
+        low = first
+        while low < last:
+            t = min(width, last - low)
+            for i in range(t):
+                x = rows[low + i, f]
+                if np.isnan(x):
+                    x = np.inf
+                j = i
+                while j > 0 and precedes(x, new[j - 1]):
+                    new[j] = new[j - 1]
+                    at[j] = at[j - 1]
+                    j -= 1
+                new[j] = x
+                at[j] = low + i
+            old, to = low - 1, low + t - 1
+            for i in range(t - 1, -1, -1):
+                while old >= 0 and precedes(new[i], line[old]):
+                    line[to] = line[old]
+                    of_row[to] = of_row[old]
+                    to -= 1
+                    old -= 1
+                line[to] = new[i]
+                of_row[to] = at[i]
+                to -= 1
+            low += t
+
+
+@nb.njit(nogil=True, cache=True)
+def accumulate(
+    values: Values, place: npt.NDArray[np.int32], rows: Values, u: FloatArray, cumulative: FloatArray,
+    missing: FloatArray,
+) -> None:  # fmt: skip
+    """Add up the weights of sorted values, and those of missing ones onto ``missing``."""
+    p, m = values.shape
+    for f in range(p):
+        total = 0.0
+        for i in range(m):
+            r = place[f, i]
+            total += u[r]
+            cumulative[f, i] = total
+        gone = missing[f]
+        low = m
+        while low > 0 and values[f, low - 1] == np.inf:
+            low -= 1
+        for i in range(low, m):
+            if np.isnan(rows[place[f, i], f]):
+                gone += u[place[f, i]]
+        missing[f] = gone

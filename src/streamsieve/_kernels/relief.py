@@ -1,4 +1,4 @@
-"""Distances between rows, the nearest of them, and by how much neighbours differ, feature by feature.
+"""Distances between rows, the nearest of them, and by how much neighbors differ, feature by feature.
 
 Numeric features are scaled, so that two rows differ by 1 at most; nominal ones differ by 0 or 1.  What a
 feature adds to a distance is its difference, or the square of it.

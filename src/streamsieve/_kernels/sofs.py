@@ -1,4 +1,4 @@
-"""Second-order online feature selection: adaptive regularisation of weights, the B surest of them kept.
+"""Second-order online feature selection: adaptive regularization of weights, the B surest of them kept.
 
 ``cells[j] = (gain, mean)``: the weight of feature j has this mean and the variance 1 / (1 + gain).  The B
 features of the largest gains are in a heap, least sure first, and ``member`` says which ones they are.  Gains

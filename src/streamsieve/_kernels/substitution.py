@@ -146,7 +146,7 @@ def _replace(
     changed: FloatArray, out: float, old: FloatArray, into: float, new: FloatArray,
     at: npt.NDArray[np.int32], x: FloatArray, mean: float, scale: float,
 ) -> None:  # fmt: skip
-    """Put x, standardised, into ``new``; add ``into`` times it and take ``out`` times ``old``.
+    """Put x, standardized, into ``new``; add ``into`` times it and take ``out`` times ``old``.
 
     ``mean`` is relative to the first value, or to 0 if not all values are there.
     """

@@ -407,6 +407,37 @@ def judge_levels(
 
 
 @nb.njit(nogil=True, cache=True)
+def mark_rows(column: Levels, levels: int, y: IntArray, marks: Bits) -> None:
+    """Mark the level and the class of every row in the bits of a word; both together are 64 at most."""
+    for i in range(len(y)):
+        marks[i] = np.uint64(1) << np.uint64(column[i]) | np.uint64(1) << np.uint64(levels + y[i])
+
+
+@nb.njit(nogil=True, cache=True)
+def least_freedom(
+    marks: Bits, levels: int, member: Levels, member_levels: int, seen: Bits
+) -> tuple[int, bool]:
+    """Return the degrees of freedom of a column given one member, as `judge_levels` does, and if it varies.
+
+    Which levels and classes meet in a stratum says it, without a table: rows that do not suffice for a test
+    are found in a tenth of the time.
+    """
+    for a in range(member_levels):
+        seen[a] = 0
+    for i in range(len(marks)):
+        seen[member[i]] |= marks[i]
+    own = (np.uint64(1) << np.uint64(levels)) - np.uint64(1)
+    freedom = 0
+    varies = False
+    for a in range(member_levels):
+        r, c = popcount(seen[a] & own), popcount(seen[a] & ~own)
+        varies |= r > 1
+        if c > 1:  # else the stratum says nothing, or is empty
+            freedom += (r - 1) * (c - 1)
+    return freedom, varies
+
+
+@nb.njit(nogil=True, cache=True)
 def separate(
     bits: Bits | None, numbers: Levels | None, levels: IntArray, t: int, must: int, members: IntArray, q: int,
     most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int, pearson: bool,
@@ -415,6 +446,7 @@ def separate(
     g: FloatArray, log: FloatArray, inverse: FloatArray, critical: FloatArray,
     ands: Any, sums: Any, bit_cell: Any, strata: Any, ends: Any,
     cell: Any, by_level: Any, by_class: Any, by_member: Any, first_seen: Any, parts: Any, found: IntArray,
+    marks: Bits, seen: Bits,
 ) -> tuple[int, int, float, float, float]:  # fmt: skip
     """Find the first set that makes column t independent of the classes.
 
@@ -428,6 +460,7 @@ def separate(
     of `is_significant`, and else smallest significant statistics in ``critical[0]``, by degrees of freedom.
 
     If sets with too few rows are passed over (``skip``), members that cannot be tested alone are dropped.
+    ``marks`` has room for a word per row, ``seen`` for one per level, as many as bits of a word.
     """
     n, classes = len(y), len(class_counts)
     first = 1 if must >= 0 else 0
@@ -441,8 +474,8 @@ def separate(
     each_alone = skip and where_occupied and most > 1
     if bits is not None:
         start_bits(bits[t], edges, class_counts, ands, sums)
-    if numbers is not None:
-        start_levels(numbers[t], y, strata, ends)
+    started = marked = False
+    may_mark = where_occupied and skip and levels[t] + classes <= len(seen)
     for size in range(1, most + 1):
         if size > total:
             break
@@ -469,6 +502,17 @@ def separate(
                     continue  # so has every set that contains this one
                 if depth == size - 1:
                     return size, 3, 0.0, 1.0, 0.0
+            hopeless = varies = False
+            if numbers is not None:
+                if may_mark and size == 1 and not enough and levels[c] <= len(seen):
+                    if not marked:
+                        mark_rows(numbers[t], levels[t], y, marks)
+                        marked = True
+                    fewest, varies = least_freedom(marks, levels[t], numbers[c], levels[c], seen)
+                    hopeless = rows_per_freedom * fewest > n  # no need to count for an unreliable test
+                if not started and not hopeless:
+                    start_levels(numbers[t], y, strata, ends)
+                    started = True
             if depth < size - 1:
                 if bits is not None:
                     push_bits(depth, bits[c], edges, ands, sums)
@@ -483,8 +527,9 @@ def separate(
                 count_bits(depth, bits[c], edges, ands, sums, bit_cell)
             by_moments = moments
             significant = untested = False
-            tested, effective = 1.0, 0.0
-            while True:  # a set that separates is counted again, for the statistic to return
+            tested, effective, statistic = 1.0, 0.0, 0.0
+            freedom = rows = occupied = 0
+            while not hopeless:  # a set that separates is counted again, for the statistic to return
                 if bits is not None:
                     if by_moments and classes == 2:
                         statistic, freedom, rows, occupied, varies, mean, variance = judge_bits_of_two(
@@ -565,6 +610,7 @@ def decide(
     members = np.empty(slots, np.int64)
     alive = np.empty(slots, np.bool_)
     found = np.empty(4, np.int64)
+    marks, seen = np.empty(len(y), np.uint64), np.empty(64, np.uint64)
     for j in range(done, len(new_levels)):
         if q == slots:
             return j, q, n_evicted
@@ -585,7 +631,7 @@ def decide(
             if newcomer_first:
                 t = q if turn == 0 else turn - 1
             others = np.int64(0)
-            for i in range(q):
+            for i in range(q if t == q or most > 1 else 0):  # sets of one column are the newcomer alone
                 if alive[i] and i != t:
                     members[others] = i
                     others += 1
@@ -595,7 +641,7 @@ def decide(
                 most, rows_per_freedom, skip, where_occupied, degrees, pearson, moments, alpha,
                 y, class_counts, edges, g, log, inverse, critical,
                 ands, sums, bit_cell, strata, ends, cell, by_level, by_class, by_member, first_seen, parts,
-                found,
+                found, marks, seen,
             )  # fmt: skip
             if size == 0:
                 continue

@@ -112,7 +112,7 @@ def decide(
     """Offer candidates ``first``, first + 1, ... to columns that are compared by correlation.
 
     Candidate j has values ``data[indptr[j]:indptr[j + 1]]`` in rows ``indices`` (if not sparse: in all rows).
-    ``tiles[tile, row, 16]`` holds members centred, of unit length.  Returns (next candidate, members); it
+    ``tiles[tile, row, 16]`` holds members centered, of unit length.  Returns (next candidate, members); it
     comes back early when all slots are taken but more are allowed.
     """
     capacity = kept.shape[1]

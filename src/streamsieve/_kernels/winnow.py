@@ -22,7 +22,7 @@ def learn_rows(
     mistakes = 0
     for r in range(len(y)):
         low, high = indptr[r], indptr[r + 1]
-        # added up in the same order and divided last: where nothing was learnt, the score is exactly 0
+        # added up in the same order and divided last: where nothing was learned, the score is exactly 0
         total = 1.0  # the value of the bias
         score = 2.0 * np.exp(bias[0]) - np.exp(bias[1])
         for e in range(low, high):

@@ -1,11 +1,11 @@
-"""The border: whatever a user hands in becomes a clean array here, or an error that says what to do.
+"""Input validation: user data become clean arrays here, or an error that says what to do.
 
-The only folder that talks to scikit-learn's validation.  Behind it, a matrix is a float32 or float64
+The only folder that calls scikit-learn's validation.  A validated matrix is a float32 or float64
 ndarray, or CSR (rows) / CSC (columns) with sorted unique int32 indices, all of them in range.
 
-Speed: finite values are not checked by a pass of their own for rows (the kernels notice NaN and inf in
-sums they need anyway), and ordinary arrays take a path of exact type tests that costs a microsecond.  Sparse
-indices are looked at once, at about 0.2 ns per non-zero.
+Speed: rows need no separate pass to check for finite values (the kernels detect NaN and inf in sums they need
+anyway), and ordinary arrays take a fast path of exact type tests that costs a microsecond.  Sparse indices
+are checked once, at about 0.2 ns per nonzero.
 
 ======= =====================================================================================
 sparse  index arrays of every sparse format, before SciPy converts them

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from streamsieve._frames import (
     as_objects,
+    check_arrow,
     holds_text,
     is_frame,
     library_of,
@@ -26,16 +27,17 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def clean(X: Any, sparse: str) -> Any:
-    """Return X without what NumPy, SciPy and pandas would pass on silently or in pieces.
+    """Convert input that NumPy, SciPy or pandas would accept but misinterpret.
 
     Sparse matrices become CSR or CSC (``sparse``) with checked indices; masked values become NaN; dates and
-    records are refused.  Ordinary float arrays, and anything else, are returned as they are.
+    records are refused.  Everything else, such as ordinary float arrays, is returned unchanged.
     """
     if type(X) is np.ndarray and X.dtype in FLOATS:
         return X
     if sp.issparse(X):
         return clean_sparse(X, sparse)
     if not isinstance(X, np.ndarray):
+        check_arrow(X)
         return with_dense_columns(X)
     if X.dtype.kind in "mMV":
         raise InputTypeError(
@@ -45,7 +47,7 @@ def clean(X: Any, sparse: str) -> Any:
         with as_input_errors():
             return np.ma.filled(X.astype(np.float64), np.nan)
     if X.dtype == np.longdouble:
-        with np.errstate(over="ignore"):  # what becomes infinite is refused by name
+        with np.errstate(over="ignore"):  # values that become infinite are refused later, by name
             return X.astype(np.float64)
     return X
 
@@ -56,7 +58,8 @@ def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
     if reset and getattr(selector, "_library", "") != (library := library_of(X)):
         selector._library = library  # noqa: SLF001 - what it shows comes in the same library
     X = clean(X, sparse)
-    if is_frame(X) and X.shape[1] == 0:  # scikit-learn's look at its types would fail in NumPy's words
+    # scikit-learn's check of dtypes would fail with an obscure NumPy error
+    if is_frame(X) and X.shape[1] == 0:
         raise InputError(f"Found array with 0 feature(s) (shape={X.shape}): X has no columns to select from")
     if _is_plain(X):
         if reset:
@@ -73,12 +76,12 @@ def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
         out = validate_data(
             selector, X, reset=reset, accept_sparse=sparse, dtype=list(FLOATS), ensure_all_finite=False
         )
-    # what scikit-learn made of a dataframe with sparse columns has not been looked at
+    # the sparse matrix that scikit-learn made from a dataframe has not been checked
     return clean_sparse(out, sparse) if sp.issparse(out) and not sp.issparse(X) else out
 
 
 def refuse_sparse(selector: Any, X: Any) -> None:
-    """Refuse sparse values for a selector whose traits say that it takes none."""
+    """Refuse a sparse matrix if the selector does not support it."""
     if sp.issparse(X) and not selector.traits.sparse:
         raise InputTypeError(
             f"{type(selector).__name__} takes dense arrays only, but X is sparse: use X.toarray()"
@@ -112,7 +115,7 @@ def _is_plain(X: Any) -> bool:
 
 
 class as_input_errors:  # noqa: N801 - reads as a statement
-    """Context: scikit-learn's complaints about input become ours, with the same words."""
+    """Context manager that converts scikit-learn's input errors to ours, with the same message."""
 
     def __enter__(self) -> None:
         return None

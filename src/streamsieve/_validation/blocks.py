@@ -27,7 +27,8 @@ def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = 
     refuse_text(X)
     if getattr(X, "ndim", None) == 1 or is_series(X):
         X = clean(np.asarray(X), "csc").reshape(-1, 1)
-    if not (sp.issparse(X) and X.dtype == np.float64 and min(X.shape) > 0):  # else `clean` saw to it all
+    # otherwise `clean` has done all of it
+    if not (sp.issparse(X) and X.dtype == np.float64 and min(X.shape) > 0):
         with as_input_errors():
             X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
     if X.shape[0] != n:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array
 from streamsieve._validation.arrays import FLOATS, as_input_errors, clean, matrix
 from streamsieve._validation.sparse import CheckedRows
 from streamsieve._validation.targets import check_target
-from streamsieve._values import HEAVIEST, refuse_non_finite
+from streamsieve._values import HEAVIEST, LIGHTEST, refuse_non_finite
 from streamsieve.exceptions import CapabilityError, InputError, SchemaError
 from streamsieve.protocols import FloatArray, Matrix, RowBatch
 
@@ -29,10 +29,10 @@ def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None
 
 
 def check_traits(selector: Any, X: Matrix, weight: Any, names: Sequence[str] | None = None) -> None:
-    """Refuse weights and missing values where the selector's traits do not have them."""
+    """Refuse weights and missing values if the selector does not support them."""
     if weight is not None and not selector.traits.weights:
         raise CapabilityError(
-            f"{type(selector).__name__} has no use for sample_weight: leave it out, or use Screen"
+            f"{type(selector).__name__} does not support sample_weight: leave it out, or use Screen"
         )
     if not selector.traits.missing:
         refuse_non_finite(X, names)
@@ -53,11 +53,11 @@ def check_named_rows(selector: Any, batch: RowBatch, *, target: str | None) -> R
 
 
 def check_summary_rows(X: Any, y: Any, weight: Any) -> tuple[Matrix, npt.NDArray[Any], FloatArray | None]:
-    """Validate rows that a summary gets, from a selector (which has looked at them) or from anyone else."""
+    """Validate rows for a summary; those from a selector have been checked already."""
     if type(X) is not CheckedRows:
         X = clean(X, "csr")
     if len(getattr(X, "shape", ())) != 2:
-        raise InputError(f"rows are a matrix; got a {type(X).__name__}")
+        raise InputError(f"X must be a matrix of rows; got a {type(X).__name__}")
     y = np.asarray(y)
     if y.shape != X.shape[:1]:
         raise InputError(f"X has {X.shape[0]} rows, but y has shape {y.shape}: one label per row is needed")
@@ -70,7 +70,7 @@ def check_summary_rows(X: Any, y: Any, weight: Any) -> tuple[Matrix, npt.NDArray
 
 
 def check_output(X: Any, width: int) -> Matrix:
-    """Validate what a transform put out, before it is put back."""
+    """Validate input of ``inverse_transform``."""
     with as_input_errors():
         X = check_array(clean(X, "csr"), accept_sparse="csr", dtype=None, ensure_all_finite=False)
     if X.shape[1] != width:
@@ -83,7 +83,7 @@ def _weight(weight: Any, n: int) -> FloatArray | None:
         return None
     plain = type(weight) is np.ndarray and weight.dtype == np.float64 and weight.shape == (n,)
     if plain and n and weight.min() >= 0 and weight.max() <= HEAVIEST:  # NaN is neither
-        return weight  # type: ignore[no-any-return]
+        return _tiny_as_zero(weight)
     if isinstance(weight, numbers.Real):
         weight = np.full(n, weight)
     if np.ma.is_masked(weight):
@@ -103,4 +103,10 @@ def _weight(weight: Any, n: int) -> FloatArray | None:
     if weight.min() < 0 or weight.max() > HEAVIEST:
         worst = weight.min() if weight.min() < 0 else weight.max()
         raise InputError(f"sample_weight must lie between 0 and {HEAVIEST:g}; got {worst:g}")
-    return weight  # type: ignore[no-any-return]
+    return _tiny_as_zero(weight)
+
+
+def _tiny_as_zero(weight: FloatArray) -> FloatArray:
+    """Return weights with those that are too small to be squared as 0."""
+    tiny = weight < LIGHTEST
+    return np.where(tiny, 0.0, weight) if weight[tiny].any() else weight

@@ -1,7 +1,7 @@
-"""Sparse matrices: index arrays that kernels and SciPy's compiled code may trust, or an error.
+"""Validation of sparse matrices: kernels and SciPy's compiled code do not check index arrays themselves.
 
-SciPy's constructors take index arrays as they are, and its conversions write by them; so every format is
-looked at as it came, before anything is converted.
+SciPy's constructors do not check index arrays, and its conversions write to the places they name; so every
+format is checked before any conversion.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from streamsieve.exceptions import InputError, InputTypeError
 UNSORTED, BAD_POINTERS = 1, 2
 #: The largest number of rows, columns and values.
 MOST = np.iinfo(np.int32).max
-#: What a compressed matrix is made of: the lines that it stores one after the other, and places in a line.
+#: Names of the major and the minor axis of each compressed format, for errors.
 LINES = {"csr": ("row", "column"), "csc": ("column", "row"), "bsr": ("row of blocks", "column of blocks")}
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -26,11 +26,11 @@ _INT32 = np.dtype(np.int32)
 
 
 class CheckedRows(sp.csr_array):  # type: ignore[misc]
-    """CSR that was looked at during this call, so that what comes after the door need not look again."""
+    """CSR matrix that was validated during this call, so that later steps need not check it again."""
 
     @classmethod
     def of(cls, X: Any) -> CheckedRows:
-        """Return the same arrays under this name."""
+        """Return the same arrays as this class."""
         rows = cls.__new__(cls)
         rows.__dict__.update(X.__dict__)
         return rows
@@ -39,7 +39,7 @@ class CheckedRows(sp.csr_array):  # type: ignore[misc]
 def clean_sparse(X: Any, wanted: str) -> Any:
     """Return a sparse matrix of any format as CSR or CSC of floats, with sorted, unique int32 indices.
 
-    It is the given matrix itself if nothing had to be changed; the given one is never changed.
+    Returns the given matrix itself if it needs no conversion, and never modifies it.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def _canonical(X: Any) -> Any:
     if data.ndim != 1 or len(data) != len(indices):
         _refuse(f"has {data.size} values (data) for {len(indices)} indices")
     if data.dtype not in _FLOATS:
-        with np.errstate(over="ignore"):  # a longdouble may become infinite, which is refused by name
+        with np.errstate(over="ignore"):  # a longdouble may become infinite, which is refused later, by name
             data = data.astype(np.float64)
     if (
         data is X.data
@@ -87,7 +87,7 @@ def _canonical(X: Any) -> Any:
         return X
     if entries > MOST:
         raise InputError(f"a sparse matrix may have {MOST:,} values at most, got {entries:,}: split it")
-    # SciPy takes the wider of the two types for both, so both are narrowed
+    # SciPy uses the wider dtype for both, so both are narrowed
     arrays = (np.ascontiguousarray(data[:entries]), indices[:entries].astype(_INT32), indptr.astype(_INT32))
     X = type(X)(arrays, shape=X.shape, copy=found == UNSORTED)
     if found == UNSORTED:
@@ -119,7 +119,7 @@ def _look(X: Any, n: int, width: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any
 
 def _compressed(X: Any, wanted: str) -> Any:
     """Check a matrix of another format, and convert it to a compressed one."""
-    if X.format == "dok":  # its keys are Python objects, and its conversion checks them
+    if X.format == "dok":  # DOK: the keys are Python objects, and SciPy's conversion checks them
         try:
             X = X.tocoo()
         except (ValueError, OverflowError) as error:
@@ -138,7 +138,7 @@ def _compressed(X: Any, wanted: str) -> Any:
         or len(np.unique(X.offsets)) < len(X.offsets)
     ):
         _refuse(f"has {len(X.data)} diagonals (data) for the offsets {X.offsets.tolist()}")
-    if X.dtype not in _FLOATS:  # before duplicates are summed in a type that is too narrow
+    if X.dtype not in _FLOATS:  # convert before duplicates are summed in a dtype that is too narrow
         X = X.astype(np.float64)
     return X.asformat("csr" if X.format == "bsr" else wanted)
 

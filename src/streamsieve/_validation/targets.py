@@ -1,4 +1,4 @@
-"""Targets: what kind they are, and one label or number per row."""
+"""Validation of targets: their type, and one label or number per row."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
 
 from streamsieve._caller import caller_level
-from streamsieve._frames import is_series
+from streamsieve._doors import given
+from streamsieve._frames import as_series, check_arrow, is_series
 from streamsieve._parameters import check_choice
 from streamsieve._text import shown
 from streamsieve._values import LIMIT
 from streamsieve.exceptions import TargetError, TargetWarning
 from streamsieve.protocols import ANY_TASK, FloatArray, Task
 
-#: Whole numbers of more different values than this are not taken for labels unasked.
+#: Whole numbers with more distinct values than this are not assumed to be labels.
 MANY_CLASSES = 20
-#: ... and are taken for a quantity where fewer rows than this, on average, share a value.
+#: ... and are assumed to be a quantity if there are fewer rows than this per distinct value.
 ROWS_PER_CLASS = 10
 TASKS = ("auto", "classification", "regression")
-#: Classes whose counts are shown.
+#: Maximum number of classes whose counts are shown.
 SHOWN_CLASSES = 6
 #: Types of pandas' missing values, by name: pandas may not be installed.
 MISSING = ("NAType", "NaTType")
@@ -56,18 +56,23 @@ def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
 
 
 def check_length(y: Any, n: int) -> None:
-    """Refuse a target of another length than ``n``; what has no length is refused elsewhere."""
-    found = len(y) if hasattr(y, "__len__") and np.ndim(y) else n
+    """Refuse a target whose length is not ``n``; objects without a length are refused elsewhere."""
+    check_arrow(y)
+    try:
+        found = len(y) if hasattr(y, "__len__") and np.ndim(y) else n
+    except (TypeError, ValueError):  # raised by a sparse matrix and by a ragged list
+        return
     if found != n:
         raise TargetError(f"X has {n} rows, but y has {found}: one label per row is needed")
 
 
-def is_numeric(y: Any, *, tell: bool = True) -> bool:
-    """Whether a checked target is numeric: the one rule for targets of which nothing else is known.
+def is_numeric(y: Any, *, warns: bool = True) -> bool:
+    """Whether a checked target is numeric: the rule used everywhere if the task is not given.
 
-    Text, bool and up to 20 different whole numbers are classes; fractional numbers are numeric.  More
-    different whole numbers are numeric if fewer than 10 rows share a value on average, which is said in a
-    ``TargetWarning`` if ``tell``; if more do, both readings are plausible, and the target is refused.
+    Text, bool and up to 20 distinct whole numbers are classes; fractional numbers are numeric.  With more
+    than 20 distinct whole numbers, the target is numeric if there are fewer than 10 rows per value on
+    average, with a ``TargetWarning`` if ``warns``; otherwise both readings are plausible, and the target is
+    refused.
     """
     if y.dtype.kind not in "fiu":
         return False
@@ -81,11 +86,14 @@ def is_numeric(y: Any, *, tell: bool = True) -> bool:
     what = f"y holds {values:,} different whole numbers over {len(y):,} rows"
     if values * ROWS_PER_CLASS <= len(y):
         raise TargetError(
-            f"{what}, which may be classes or a quantity: say task='classification' or task='regression' "
-            "(--task)"
+            f"{what}, which may be classes or a quantity: say {given('task', 'classification')} or "
+            f"{given('task', 'regression')}"
         )
-    if tell:
-        _tell(f"{what}, so it is taken for a numeric target; say task='classification' if they are labels")
+    if warns:
+        _warn_target(
+            f"{what}, so it is taken for a numeric target; say {given('task', 'classification')} if they are "
+            "labels"
+        )
     return True
 
 
@@ -93,15 +101,15 @@ def question_labels(y: npt.NDArray[Any], method: str, *, has_task: bool) -> None
     """Warn if the labels for a method that compares classes look like a quantity."""
     values = _many_whole_numbers(y) if y.dtype.kind in "fiu" else 0
     if values * ROWS_PER_CLASS > len(y):
-        confirm = "; task='classification' says that this is meant" if has_task else ""
-        _tell(
+        confirm = f"; {given('task', 'classification')} says that this is meant" if has_task else ""
+        _warn_target(
             f"y holds {values:,} different whole numbers over {len(y):,} rows, and {method} takes each for a "
             f"class: for a quantity use a method for numeric targets, or bin y first{confirm}"
         )
 
 
 def _many_whole_numbers(y: npt.NDArray[Any]) -> int:
-    """Return the number of different values if they are too many to be labels for certain, else 0."""
+    """Return the number of distinct whole numbers if there are too many to be surely labels, else 0."""
     values = len(np.unique(y))
     return values if values > MANY_CLASSES else 0
 
@@ -110,20 +118,25 @@ def _is_fractional(y: npt.NDArray[Any]) -> bool:
     return y.dtype.kind == "f" and not np.array_equal(y, np.floor(y))
 
 
-def _tell(message: str) -> None:
+def _warn_target(message: str) -> None:
     warnings.warn(message, TargetWarning, stacklevel=caller_level())
 
 
 def check_classes(y: Any, classes: Any, kind: str | None) -> None:
-    """Refuse labels that are not among the announced ``classes``; None announces nothing.
+    """Refuse labels that are not among the given ``classes``, unless that is None.
 
-    Where the target is not used (``kind`` is None), nor are its classes.
+    If the target is not used (``kind`` is None), its classes are ignored.
     """
     if classes is None or kind is None:
         return
     if kind not in ("classes", "either", "auto") or (kind == "auto" and is_numeric(as_target_values(y))):
-        raise TargetError("classes= announces labels, but this target is numeric: leave it out")
-    announced, found = np.asarray(classes).ravel().tolist(), np.unique(check_target(y, len(y), kind))
+        raise TargetError("classes= lists labels, but this target is numeric: leave it out")
+    try:
+        announced = np.asarray(classes).ravel().tolist()
+    except ValueError as error:
+        raise TargetError(f"classes must be a list of labels; got {classes!r}") from error
+    y = as_target_values(y)
+    found = np.unique(check_target(y, len(y), kind))
     unknown = [label for label in found.tolist() if label not in announced]
     if unknown:
         raise TargetError(f"y has the label {unknown[0]!r}, which is not among classes={announced!r}")
@@ -137,13 +150,14 @@ def as_target_values(y: Any) -> npt.NDArray[Any]:
         raise TargetError(
             "this selector requires y to be passed, but the target y is None: give one label per row"
         )
+    check_arrow(y)
     if is_series(y):
-        y = nw.from_native(y, series_only=True).to_numpy()
+        y = as_series(y).to_numpy()
     if np.ma.is_masked(y):
         raise TargetError("y has missing labels (masked values): drop those rows or give them a label")
     try:
         values = np.asarray(y)
-        # of a list NumPy makes text, also of a NaN or a number among it
+        # NumPy turns a list with any text into text, including its numbers and NaN
         y = np.asarray(y, object) if values.dtype.kind == "U" and isinstance(y, (list, tuple)) else values
     except ValueError as error:
         raise TargetError("y must be one-dimensional, one label per row; got a ragged list") from error
@@ -158,14 +172,14 @@ def as_target_values(y: Any) -> npt.NDArray[Any]:
 
 
 def _numbers_or_text(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return labels or numbers in a type of this machine; refuse others."""
+    """Return labels or numbers in a native dtype; refuse other dtypes."""
     if y.dtype.kind == "c":
         raise TargetError("Complex data not supported: y holds complex numbers")
     if y.dtype.kind == "O":
         return _plain_labels(y)
     if y.dtype.kind not in "fiubU" or (y.dtype == np.uint64 and y.size and y.max() > np.iinfo(np.int64).max):
         raise TargetError(f"y must hold numbers or text; got {y.dtype}: convert it, for example to text")
-    if y.dtype.kind in "fiu" and not _is_plain_target(y):  # of another byte order, or wider than a float64
+    if y.dtype.kind in "fiu" and not _is_plain_target(y):  # another byte order or width
         with np.errstate(over="ignore"):
             return y.astype(np.float64 if y.dtype.kind == "f" else y.dtype.newbyteorder("="))
     return np.asarray(y)
@@ -186,10 +200,11 @@ def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if str in kinds:
         raise TargetError("y mixes text and other types: make all labels text or all numbers")
     try:
-        numeric = y.astype(np.float64)
+        return y.astype(np.int64 if kinds <= {int, bool} else np.float64)
+    except OverflowError as error:
+        raise TargetError("y holds whole numbers of more than 64 bits: make the labels text") from error
     except (TypeError, ValueError) as error:
         raise TargetError("y must hold numbers or text; got other objects") from error
-    return np.asarray(numeric, np.int64 if kinds <= {int, bool} else np.float64)
 
 
 def _is_missing(value: Any) -> bool:
@@ -200,7 +215,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _where(rows: Sequence[int], n: int) -> str:
-    """Say how many rows are concerned, and which is the first."""
+    """Return text with the number of affected rows, and the first of them."""
     return f"in {len(rows):,} of {n:,} rows (the first is row {rows[0]:,}, counted from 0)"
 
 
@@ -226,7 +241,7 @@ def _refuse_missing_target(y: npt.NDArray[Any]) -> None:
 def task_of(
     y: Any, task: str, tasks: frozenset[Task] = ANY_TASK, method: str = ""
 ) -> tuple[npt.NDArray[Any], Task]:
-    """Validate a whole target and say what kind it is.
+    """Validate the target of all rows, and return it with its type.
 
     Parameters
     ----------
@@ -270,7 +285,7 @@ def describe_target(y: Any, name: str | None = None, task: str = "auto") -> str:
         without their warning
     """
     y = as_target_values(y)
-    numeric = is_numeric(y, tell=False) if task == "auto" else task == "regression"
+    numeric = is_numeric(y, warns=False) if task == "auto" else task == "regression"
     what = (
         range_text(_numeric_target(y))
         if numeric
@@ -300,7 +315,7 @@ def whole_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 def _is_plain_target(y: Any) -> bool:
     plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "fib"
-    return plain and y.dtype.isnative and y.dtype.itemsize <= 8
+    return plain and y.dtype.isnative and y.dtype.itemsize <= 8 and y.dtype != np.float16
 
 
 def mixed_labels(known: Any, new: Any) -> TargetError:

@@ -1,17 +1,19 @@
 """Base classes of selectors: for streams of rows, for streams of columns, and offline.
 
-=============== =====================================================================================
-selector        ``Selector``: a scikit-learn selector with traits that is saved and loaded
-rows            ``RowSelector``: fit, partial_fit, learn, merge; ``WeightedRows`` adds sample weights
-showing         what it shows: a ranking as a frame, a picture, its text and page
-merging         its merge; ``covered`` has the parts of a run that a state holds
-ranking         its selected set, ledger and output; ``choose`` has the rules for k best
-row_buffer      its buffer for rows that arrive one at a time
-open_features   its features by name; ``vocabulary`` and ``forgetful_vocabulary`` number the names
-columns         ``ColumnSelector``: offer; ``column_lifecycle`` begin and fit; ``stop`` ends a stream early
-confirmation    its numbers of columns found and kept, and confirm; ``holdout`` has rows it never sees
-offline         ``OfflineSelector``: fit
-=============== =====================================================================================
+================== ==================================================================================
+selector           ``Selector``: a scikit-learn selector with traits; ``persistent`` saves and loads it,
+                   ``showing`` has its text, ranking and picture, ``fitted`` its attributes after fit
+rows               ``RowSelector``: fit, partial_fit, learn; ``weighted`` adds sample weights
+merging            its merge; ``covered`` has the parts of a run that a state holds
+ranking            its selected set, ledger and output; ``choose`` has the rules for k best
+row_buffer         its buffer for rows that arrive one at a time
+open_features      its features by name; ``vocabulary`` and ``forgetful_vocabulary`` number the names
+columns            ``ColumnSelector``: offer; ``column_lifecycle`` begin and fit; ``stop`` ends a stream early
+typed_columns      its types of columns; ``row_dependence`` its groups and time series of rows
+row_fingerprints   whether the rows of a resumed stream of columns are the same ones
+holdout            rows it never sees; ``holdout_validation`` confirms the selection on them
+offline            ``OfflineSelector``: fit; ``seeded`` is for all estimators with ``random_state``
+================== ==================================================================================
 """
 
 from streamsieve.base.columns import ColumnSelector as ColumnSelector

@@ -1,4 +1,4 @@
-"""Which features to select, given one number per feature."""
+"""Rules that select features by one number per feature: k best, by p-value, above the mean."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from streamsieve._caller import caller_level
 from streamsieve.criteria.criterion import LARGEST
 from streamsieve.protocols import BoolArray, FloatArray
 
-#: Scores closer to a threshold than this fraction of the largest one count as equal to it: sums are rounded.
+#: Relative tolerance, as a fraction of the largest score: rounding must not decide which side of a threshold
+#: a score is on.
 TIE = 1e-9
 
 
 def warn_if_beyond(k: int | None, n_features: int) -> None:
-    """Warn, in scikit-learn's words, about a k above the number of features: a grid over k goes on."""
+    """Warn if k exceeds the number of features; like scikit-learn, do not fail a grid search over k."""
     if k is not None and k > n_features:
         warnings.warn(
             f"k={k} is greater than n_features={n_features}. All the features will be returned.",
@@ -50,8 +51,9 @@ def significant(p_values: FloatArray, alpha: float, correction: str) -> BoolArra
 def above_mean(scores: FloatArray, threshold: float, worst: float, k: int | None = None) -> BoolArray:
     """Mask of the scores above mean + threshold x standard deviation, at most the k best of them.
 
-    Mean and deviation are those of the informative scores.  The worst score, which an uninformative feature
-    has, is left out and never selected; a perfect score, which is not finite, is always selected.
+    Mean and standard deviation are taken over the informative features.  A feature with the lowest possible
+    score is uninformative: it is left out of both and never selected.  A perfect score, which is infinite, is
+    always selected.
     """
     mask = np.asarray(scores >= LARGEST)
     measured = np.flatnonzero((scores > worst) & ~mask)

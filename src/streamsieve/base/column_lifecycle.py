@@ -1,4 +1,4 @@
-"""Life cycle of column selectors: begin, the rows they stand over, fit, the selection, and saving."""
+"""Life cycle of column selectors: ``begin``, ``same_rows``, ``fit``, the selection, and saving."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from streamsieve.base.row_dependence import RowDependence, group_codes, row_depe
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
 from streamsieve.base.stop import KeptValues, Stop
 from streamsieve.base.typed_columns import ColumnTypesRecord, TypedColumns, check_declared
-from streamsieve.decisions import FeatureNames, Outcome
+from streamsieve.decisions import Outcome
 from streamsieve.exceptions import CapabilityError, ParameterError, SchemaError, TargetError
+from streamsieve.feature_names import FeatureNames
 from streamsieve.ledger import KEEP, Ledger, ProvisionalLedger
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Position, Reason, Task
 from streamsieve.state import (
@@ -37,25 +38,27 @@ from streamsieve.state import (
 from streamsieve.state.tree import UNPROVEN
 
 if TYPE_CHECKING:
-    Beside = TypedColumns
+    MixinBase = TypedColumns
 else:
-    Beside = object
+    MixinBase = object
 
-#: Values in a block when a whole matrix is offered: 8 MB, so that a block passes through the cache.
+#: Values per block when a whole matrix is offered: 8 MB, so that a block fits in the cache.
 BLOCK_VALUES = 2**20
 
 
 class ColumnProcess(Protocol):
-    """What decides on columns inside a selector; `streamsieve.columns.composition` has the one for rules.
+    """Protocol of the part of a selector that decides on columns, such as a `columns.composition`.
 
-    One that decides on some columns only after later ones have come (``Traits.defers``) has more:
+    A process that defers decisions until later columns have arrived (``Traits.defers``) also has:
 
-    named : arrival numbers of the columns that are kept, may still be, or are named by deferred decisions
+    named : arrival numbers of the columns that are kept, may still be kept, or are mentioned by deferred
+        decisions
     because : why a provisional decision may still change
-    outlook() : the deferred decisions as if no more columns came; changes nothing
+    outlook() : the deferred decisions as they would be if no more columns arrived; changes nothing
     finish(coming) : makes all decisions final; ``coming`` is the arrival number of the next column
 
-    What its `offer` returns begins with the first column that has no decision yet, and may end early.
+    The outcome of its `offer` starts at the first undecided column, and may end before the last column of the
+    block.
     """
 
     @property
@@ -73,10 +76,10 @@ class ColumnProcess(Protocol):
         """Reject a single column at once, or leave it to `offer`."""
 
 
-class ColumnLifecycle(Beside):
-    """What a column selector does besides deciding on blocks; stands before `Selector`."""
+class ColumnLifecycle(MixinBase):
+    """Mixin with what a column selector does besides deciding on blocks; precedes `Selector` in the bases."""
 
-    #: Parameters and attributes of every selector of columns; a subclass adds its own to them.
+    #: Parameters and fitted attributes of every column selector; subclasses add their own.
     parameters: ClassVar[Mapping[str, Any]] = {
         "task": Choice(*TASKS),
         "ledger": Choice(*KEEP),
@@ -103,7 +106,7 @@ class ColumnLifecycle(Beside):
     _fitted_by: ClassVar[str] = "begin or fit"
     #: Why this selector takes no ``holdout``; empty if it does.
     _no_holdout: ClassVar[str] = ""
-    #: Where to go with a kind of target that this method has no meaning for.
+    #: What to use instead for a type of target that this method does not support; part of an error.
     _elsewhere: ClassVar[str] = ""
 
     task: str
@@ -117,13 +120,12 @@ class ColumnLifecycle(Beside):
     def _compose(self, y: npt.NDArray[Any], task: Task) -> ColumnProcess:  # noqa: ARG002
         """Return the process that decides on columns, bound to the target.
 
-        A selector that writes `_begin`, `_offer` and `_selected` itself has none.
+        A selector that implements `_begin`, `_offer` and `_selected` itself has no process.
         """
-        raise TypeError(f"{type(self).__name__} must write _compose, or _begin, _offer and _selected")
+        raise TypeError(f"{type(self).__name__} must implement _compose, or _begin, _offer and _selected")
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
-        """Check parameters and bind to the target; ``self.task_`` says what kind it is."""
-        self._check_parameters()
+        """Bind to the target, whose type is ``self.task_``."""
         self._process_ = self._compose(y, Task(self.task_))
 
     def _selected(self) -> Sequence[int] | IntArray:
@@ -132,12 +134,12 @@ class ColumnLifecycle(Beside):
         return features
 
     def _named(self) -> Sequence[int] | IntArray:
-        """Return the arrival numbers of the columns that are kept or may still be: their names stay."""
+        """Return the arrival numbers of the columns whose names are needed: kept, or possibly kept later."""
         return self._process_.named if self._remembers else self._selected()
 
     @property
     def _remembers(self) -> bool:
-        """Whether columns that are not kept may still be: those deferred, or those in a pool."""
+        """Whether a column that is not kept may be kept later: it is deferred, or in a pool."""
         return self.traits.defers
 
     def _finish(self) -> Outcome | None:
@@ -149,13 +151,15 @@ class ColumnLifecycle(Beside):
         return ProvisionalLedger if self.traits.defers else Ledger
 
     def _process_for(self, attribute: str) -> Any:
-        """Return the process, of which a fitted attribute is wanted."""
+        """Return the process, on behalf of a fitted attribute; ``AttributeError`` before ``begin``."""
         if "_process_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__}.{attribute} is available after begin or fit")
         return self._process_
 
     def _attach_outlook(self) -> None:
-        """Let the ledger ask for deferred decisions."""
+        """Give the ledger access to deferred decisions and to the types of columns."""
+        if self._knows_types:
+            self.ledger_.type_of = self._type_of
         if isinstance(self.ledger_, ProvisionalLedger):
             self.ledger_.outlook, self.ledger_.because = self._outlook, self._process_.because
 
@@ -164,27 +168,32 @@ class ColumnLifecycle(Beside):
     def begin(
         self, y: Any = None, rows: Any = None, *, groups: Any = None, serial: Any = None, holdout: Any = None
     ) -> Self:
-        """Start a stream of columns over the rows of y; whatever was kept before is forgotten.
+        """Start a stream of columns for the target y, and discard everything kept before.
 
-        p-values hold for independent rows, unless ``groups`` or ``serial`` says how rows depend on each
-        other; not all selectors have tests for that.
+        p-values assume independent rows, unless ``groups`` or ``serial`` describes how rows depend on each
+        other; selectors without a test for dependent rows raise ``CapabilityError``.
 
         Parameters
         ----------
-        y : one label or number a row
-        rows : one identifier per row (text, numbers or dates), by which the rows are known again; a pandas y
-            brings its index
-        groups : one label per row for rows that depend on each other within groups, such as visits of a
-            patient; at least 5 groups.  If y has one value per group, columns are averaged over each group
-            and tested over the means; otherwise tests are cluster-robust
-        serial : True if the rows are in time order and may be autocorrelated, or the largest lag to allow
-            for, from 1 to n / 2; True takes 20 log10(n), at most n / 4.  Tests then count the effective
-            number of rows.  False: the rows are independent, also if they do not look so.  None: a
-            ``DependentRowsWarning`` if y is autocorrelated in the order of rows
-        holdout : rows to keep from selection, on which ``confirm`` tests the kept columns: a proportion in
-            (0, 1), drawn at random by ``random_state`` (or a fixed seed) and for labels by class, or a
-            boolean mask.  If rows depend on each other (patients, time), hold out whole groups by a mask.
-            Columns are offered over all rows; None: no row is held out
+        y : array-like of shape (n_rows,)
+            The target: one label or number per row.
+        rows : array-like of shape (n_rows,), default=None
+            Row identifiers (text, numbers or dates), by which later columns are checked to have the same
+            rows.  If None, the index of a pandas ``y``, if it has one.
+        groups : array-like of shape (n_rows,), default=None
+            Group labels, for rows that depend on each other within groups, such as visits of one patient; at
+            least 5 groups.  If y is constant within each group, columns are averaged over each group and the
+            means are tested; otherwise tests are cluster-robust.
+        serial : bool or int, default=None
+            Whether the rows are in time order and may be autocorrelated; tests then use the effective number
+            of rows.  An int is the largest lag to allow for, in [1, n / 2]; True sets it to 20 log10(n), at
+            most n / 4.  False states that rows are independent, and silences the warning.  None assumes
+            independent rows, with a ``DependentRowsWarning`` if y is autocorrelated in the order of rows.
+        holdout : float in (0, 1) or boolean mask of shape (n_rows,), default=None
+            Rows to hold out from selection, on which ``confirm`` tests the kept columns.  A proportion is
+            drawn at random with ``random_state`` (a fixed seed if the selector has none), stratified by
+            class.  If rows depend on each other (patients, time), hold out whole groups by a mask.  Columns
+            are still offered over all rows.
 
         Returns
         -------
@@ -196,6 +205,7 @@ class ColumnLifecycle(Beside):
                     f"{type(self).__name__} has no `{name}`: a ColumnSelector stores the parameters task, "
                     'ledger and stop in __init__; their defaults are "auto", "all" and None'
                 )
+        self._check_parameters()
         with untouched_on_error(self):
             rows, traits = index_of(y) if rows is None else rows, self.traits
             y, task = task_of(y, self.task, traits.tasks, type(self).__name__)
@@ -221,7 +231,7 @@ class ColumnLifecycle(Beside):
             self.n_samples_seen_ = len(y)
             self._identity_ = RowsIdentity.of(y, rows, dependence.groups, dependence.lag)
             self.n_features_in_ = 0
-            #: Where the source of the columns stands, as pairs; None if they had no source.
+            #: Position in the source of the columns, as pairs; None if they had no source.
             self._position_: list[list[Any]] | None = None
             self.stopped_: str | None = None
             self._started_ = time.monotonic()
@@ -238,13 +248,16 @@ class ColumnLifecycle(Beside):
         return self
 
     def same_rows(self, y: Any = None, rows: Any = None, *, groups: Any = None) -> Self:
-        """Make sure that a stream goes on over the rows it began with; refuse others.
+        """Check that the rows are those the stream began with, and raise an error otherwise.
 
         Parameters
         ----------
-        y : the target, as it was given to ``begin``; a pandas y is compared by its index as well
-        rows : the rows' identifiers, as they were given to ``begin``
-        groups : the rows' groups, as they were given to ``begin``; their labels may be others
+        y : array-like of shape (n_rows,), default=None
+            The target, as given to ``begin``; the index of a pandas y is compared as well.
+        rows : array-like of shape (n_rows,), default=None
+            The row identifiers, as given to ``begin``.
+        groups : array-like of shape (n_rows,), default=None
+            The groups of rows, as given to ``begin``; the labels may differ if the groups are the same.
 
         Returns
         -------
@@ -252,8 +265,10 @@ class ColumnLifecycle(Beside):
 
         Raises
         ------
-        TargetError : the target differs; the message names the first row
-        SchemaError : the rows differ, or stand in another order; likewise
+        TargetError
+            If the target differs; the message names the first row that does.
+        SchemaError
+            If the rows differ or are in another order; the message names the first row that does.
         """
         self._check_begun("comparing rows")
         if y is None and rows is None and groups is None:
@@ -276,29 +291,30 @@ class ColumnLifecycle(Beside):
 
     @property
     def position_(self) -> Position | None:
-        """Where the source stands of which the last block was offered: ``start`` for going on after it.
+        """Position in the source after the last block offered; pass it as ``start`` to resume from there.
 
-        None if the columns came without a source.  It is saved with the selector.
+        None if the columns had no source.  The position is saved with the selector.
         """
         self._check_begun("asking for the position")
         return None if self._position_ is None else {str(key): at for key, at in self._position_}
 
-    # ---------------------------------------------------------------- the scikit-learn face
+    # ---------------------------------------------------------------- the scikit-learn interface
 
     def _fit_blocks(
         self, X: Any, y: Any, groups: Any = None, serial: Any = None, holdout: Any = None
     ) -> Iterator[ColumnBlock]:
         """Begin, and yield the blocks to offer."""
+        self._check_values()
         names, rows = names_of(X), index_of(X)
         self.__dict__.pop("feature_names_in_", None)
         X, ordered = self._coded(X)
         X = matrix(self, X, reset=True, sparse="csc")
         check_declared(getattr(self, "types", None), names, X.shape[1])
         feature_names = self.__dict__.get("feature_names_in_")
-        check_length(y, X.shape[0])  # first: a part of y may hold one class only
+        check_length(y, X.shape[0])  # before `begin`, whose errors about y would mislead if y is short
         self.begin(y, groups=groups, serial=serial, holdout=holdout)
         if rows is not None:  # X and y belong together by order, as everywhere in scikit-learn
-            if "_holdout_" in self.__dict__:
+            if self._has_holdout:
                 self._holdout_.identity = self._all_rows.over(rows)
             else:
                 self._identity_ = self._identity_.over(rows)
@@ -306,7 +322,8 @@ class ColumnLifecycle(Beside):
             some = None if names is None else tuple(names[part])
             piece = X if part == slice(0, X.shape[1]) else X[:, part]
             piece = piece.astype(np.float64, copy=False)
-            refuse_non_finite(piece, some, missing=self.traits.missing)  # all else was looked at above
+            # `matrix` has checked everything else
+            refuse_non_finite(piece, some, missing=self.traits.missing)
             yield self._typed(ColumnBlock(piece, some), ordered)
         self.n_features_in_ = X.shape[1]
         if feature_names is not None:
@@ -316,7 +333,7 @@ class ColumnLifecycle(Beside):
     def selected_(self) -> IntArray:
         """Arrival numbers of the columns kept, in order of arrival."""
         if not hasattr(self, "ledger_"):
-            raise AttributeError("selected_ is there after begin(y) or fit(X, y)")
+            raise AttributeError("selected_ is available after begin(y) or fit(X, y)")
         return np.asarray(self._selected(), np.int64)
 
     def _support(self) -> BoolArray:
@@ -329,7 +346,8 @@ class ColumnLifecycle(Beside):
 
         Parameters
         ----------
-        input_features : names of all columns, where scikit-learn passes them on; must fit those known
+        input_features : array-like of str, default=None
+            Names of all columns, as scikit-learn passes them; must equal the known names.
         """
         if hasattr(self, "feature_names_in_") or input_features is not None:
             names: npt.NDArray[Any] = super().get_feature_names_out(input_features)
@@ -342,9 +360,9 @@ class ColumnLifecycle(Beside):
             return super()._transform_frame(X)
         return take_named(X, self.get_feature_names_out().tolist())
 
-    def _learnt(self) -> dict[str, Any]:
+    def _fitted_attributes(self) -> dict[str, Any]:
         # time already spent, so that a resumed run keeps to its budget of seconds
-        return {**super()._learnt(), "_started_": time.monotonic() - self._started_}
+        return {**super()._fitted_attributes(), "_started_": time.monotonic() - self._started_}
 
     def _restored(self) -> None:
         self._started_ = time.monotonic() - float(self._started_)
@@ -355,9 +373,9 @@ class ColumnLifecycle(Beside):
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
-        p, n = self.n_features_in_, self.n_samples_seen_ if "_holdout_" in self.__dict__ else self._n_rows
+        p, n = self.n_features_in_, self.n_samples_seen_ if self._has_holdout else self._n_rows
         tested = self._dependence.n_tested(n)
-        for part in self.__dict__.values():  # kernels trust that every part stands over the same rows
+        for part in self.__dict__.values():  # kernels rely on all parts having the same number of rows
             wanted = n if isinstance(part, (RowsIdentity, KeptValues)) else tested
             if getattr(part, "n", wanted) != wanted:
                 yield f"a {type(part).__name__} has {part.n} rows, but the target {wanted}"
@@ -378,7 +396,7 @@ class ColumnLifecycle(Beside):
 
 
 def _is_position(position: Any) -> bool:
-    """Whether this is where a source stands: pairs of a name and a whole number."""
+    """Whether a value read from a file is a position in a source: pairs of a name and an integer."""
     return position is None or (
         isinstance(position, list)
         and all(isinstance(p, list) and [type(v) for v in p] == [str, int] for p in position)
@@ -386,7 +404,7 @@ def _is_position(position: Any) -> bool:
 
 
 def _pieces(X: Any) -> Iterator[slice]:
-    """Cut the columns of a matrix into blocks that pass through the cache."""
+    """Yield slices that cut the columns of a matrix into blocks that fit in the cache."""
     n, p = X.shape
     values = X.nnz if hasattr(X, "nnz") else n * p
     size = max(1, min(p, int(BLOCK_VALUES * p / max(values, 1))))

@@ -1,4 +1,4 @@
-"""Which parts of which runs a state holds, so that a part counts once."""
+"""Record of which parts of which runs a state contains, so that no part is counted twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Span(NamedTuple):
 
 
 class CoveredParts(Part):
-    """The parts whose rows were learned, as sorted spans that neither overlap nor touch.
+    """Set of the parts whose rows were learned, as sorted spans that neither overlap nor touch.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class CoveredParts(Part):
         return [Span(*each) for each in zip(self.runs, self.low.tolist(), self.high.tolist(), strict=True)]
 
     def joined(self, other: CoveredParts) -> CoveredParts:
-        """Return the parts of both; ``MergeError`` if a part is in both of them."""
+        """Return the union of two disjoint sets of parts; ``MergeError`` if they overlap."""
         spans: list[Span] = []
         for span in sorted([*self.spans, *other.spans]):
             last = spans[-1] if spans else None
@@ -69,8 +69,8 @@ class CoveredParts(Part):
         return CoveredParts(spans)
 
     def missing(self, run: str, n_parts: int) -> str:
-        """Return which of the parts of a run are not covered, as text; empty if all are."""
-        held = {k for span in self.spans if span.run == run for k in range(span.low, span.high)}
+        """Return the parts of a run that are not covered, as text; empty if all are."""
+        held = {k for span in self.spans if span.run == run for k in range(span.low, min(span.high, n_parts))}
         gone = [k for k in range(n_parts) if k not in held]
         return f"{len(gone)} of {n_parts} parts are missing ({_numbered(gone)})" if gone else ""
 
@@ -88,7 +88,7 @@ class CoveredParts(Part):
 
 
 def _numbered(parts: Sequence[int]) -> str:
-    """Return part numbers as text: a few of them, counted from 1 as files are."""
+    """Return part numbers as text: the first few, counted from 1 like the files of parts."""
     shown = ", ".join(str(part + 1) for part in parts[:LISTED])
     more = ", ..." if len(parts) > LISTED else ""
     return f"part {shown}{more}"

@@ -1,4 +1,4 @@
-"""Attributes of a fitted estimator, which are not there before."""
+"""Properties that exist only on a fitted estimator."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ else:
         """A property of a fitted estimator, whose name ends in an underscore.
 
         Before fitting it raises ``AttributeError`` with the name in it, so that ``hasattr`` is False.
-        Afterwards it first calls ``_refresh``, which flushes the row buffer: the getter sees all rows learnt.
+        Afterward it first calls ``_refresh``, which flushes the row buffer: the getter sees all rows learned.
         """
 
         name: str = ""

@@ -16,10 +16,10 @@ from streamsieve.state.tree import pack_texts
 
 @register
 class ForgetfulVocabulary(Vocabulary):
-    """A vocabulary whose owner says, after each batch, which names to keep.
+    """Vocabulary that keeps only the names its owner selects after each batch.
 
-    While rows are learnt, their names have columns as in any vocabulary.  The lasting id of a name, kept or
-    not, is a hash of 62 bits: the same in every process, and unique but for negligible probability.
+    While rows are learned, their names have column numbers as in any vocabulary.  The permanent id of a name,
+    kept or not, is a 62-bit hash: the same in every process, with a negligible probability of a collision.
 
     Parameters
     ----------
@@ -57,14 +57,15 @@ class ForgetfulVocabulary(Vocabulary):
         return [*hashed(names).tolist()]
 
     def remove(self, arrival: Arrival) -> None:
-        """Undo the adding of names, which were the last ones."""
+        """Undo the addition of the most recent names."""
         super().remove(arrival)
         self._hashes = self._hashes[: len(self._ids)]
 
     def keep(self, kept: IntArray, *, full: bool) -> None:
         """Keep the names with the given lasting ids, in their order, and forget the others.
 
-        If two names have one id, the first stands for it.  ``full`` says that there will be no more of them.
+        If two names share an id, it belongs to the first.  ``full`` means that the number of names will not
+        grow.
         """
         hashes, names = self.hashes, self.names
         order = np.argsort(hashes, kind="stable")
@@ -75,7 +76,7 @@ class ForgetfulVocabulary(Vocabulary):
         self._last = None
 
     def joined(self, other: Vocabulary | HashedVocabulary) -> tuple[Vocabulary, None]:
-        """Return a vocabulary of the names of both; the owner then says which of them to keep."""
+        """Return a vocabulary with the names of both; the owner then selects which to keep."""
         if not isinstance(other, ForgetfulVocabulary):
             raise unlike(self, other)
         return ForgetfulVocabulary(dict.fromkeys([*self, *other])), None
@@ -84,7 +85,7 @@ class ForgetfulVocabulary(Vocabulary):
 def hashed(names: Sequence[str]) -> IntArray:
     """Return the lasting ids of names."""
     joined = "".join(names)
-    if joined.isascii():  # a shortcut: characters are bytes
+    if joined.isascii():  # fast path: one byte per character
         text = np.frombuffer(joined.encode("ascii"), np.uint8)
         ends = np.cumsum(np.fromiter(map(len, names), np.int64, len(names)))
     else:

@@ -1,4 +1,4 @@
-"""Rows that selection never sees, and the values of the kept columns in them."""
+"""Held-out rows, which selection never sees, and the values of the kept columns in them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Task
 from streamsieve.state import Array, Nested, Part, register
 
-#: Fewest rows on either side.
+#: Fewest rows that may be held out, or left for selection.
 LEAST_ROWS = 4
 
 
@@ -49,7 +49,7 @@ class Holdout(Part):
         return X[np.flatnonzero(~self.mask)]
 
     def take(self, X: Matrix, arrived: Sequence[int] | IntArray, wanted: Sequence[int] | IntArray) -> None:
-        """Keep the held-out rows of the wanted columns, and drop the columns that are no longer wanted."""
+        """Store the held-out values of the wanted columns, and drop the columns that are no longer wanted."""
         self.columns.take(X, arrived, wanted, rows=np.flatnonzero(self.mask))
 
     def _consistent(self) -> Iterator[str]:
@@ -60,7 +60,7 @@ class Holdout(Part):
 
 
 def held_out(holdout: Any, y: npt.NDArray[Any], task: Task, seed: int) -> BoolArray:
-    """Return which rows to hold out: a proportion of them, stratified by class, or those of a mask."""
+    """Return the mask of rows to hold out: a proportion, stratified by class, or the given mask."""
     if isinstance(holdout, (bool, np.bool_)) or np.ndim(holdout) == 0:
         check_number("holdout", holdout, low=0, high=1, open_low=True, open_high=True)
         mask = _drawn(float(holdout), y, task, seed)
@@ -86,7 +86,7 @@ def held_out(holdout: Any, y: npt.NDArray[Any], task: Task, seed: int) -> BoolAr
 
 
 def _drawn(proportion: float, y: npt.NDArray[Any], task: Task, seed: int) -> BoolArray:
-    """Draw rows at random; of each class the same proportion, and at least one row stays for selection."""
+    """Draw a stratified random sample of rows; at least one row per class is left for selection."""
     rng = np.random.default_rng([seed, len(y)])
     strata = np.zeros(len(y), np.int64) if task is Task.REGRESSION else np.unique(y, return_inverse=True)[1]
     mask = np.zeros(len(y), bool)

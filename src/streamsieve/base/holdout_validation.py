@@ -1,6 +1,6 @@
-"""What can be said about a selection of columns: how many were found, and which hold on unseen rows.
+"""Validation of a selection of columns on held-out rows, and the counts of columns found and kept.
 
-Rows that are held out of selection are cut off here, and the values of kept columns are remembered.
+Rows held out from selection are split off here, and the values of the kept columns in them are stored.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Task
 
 if TYPE_CHECKING:
-    from streamsieve.base.column_lifecycle import ColumnLifecycle as Beside
+    from streamsieve.base.column_lifecycle import ColumnLifecycle as MixinBase
 else:
-    Beside = object
+    MixinBase = object
 
 
-class HoldoutValidation(Beside):
+class HoldoutValidation(MixinBase):
     """Counts of columns found and kept, and the test of the kept ones on rows that selection never saw."""
 
     @property
     def n_found_(self) -> int:
         """Number of columns found relevant, whether they were kept or not.
 
-        Statements about the false discovery rate are about these columns.  A redundancy rule drops some of
-        them, often the true ones, so the proportion of false columns among those kept may be larger; their
+        Bounds on the false discovery rate apply to these columns.  A redundancy rule drops some of them,
+        often true ones, so the proportion of false discoveries among the kept columns may be larger; their
         number is not.
         """
         if not hasattr(self, "ledger_"):
-            raise AttributeError("n_found_ is there after begin(y) or fit(X, y)")
+            raise AttributeError("n_found_ is available after begin(y) or fit(X, y)")
         deferred: int = self._process_.outlook().n_found() if self.traits.defers else 0
         return self._found_ + deferred
 
@@ -50,13 +50,15 @@ class HoldoutValidation(Beside):
     @property
     def confirmed_(self) -> list[str]:
         """Names of the kept columns that are confirmed at a false discovery rate of 0.05; see `confirm`."""
-        if "_holdout_" not in self.__dict__:
-            raise AttributeError("confirmed_ is there after begin(y, holdout=...) or fit(X, y, holdout=...)")
+        if not self._has_holdout:
+            raise AttributeError(
+                "confirmed_ is available after begin(y, holdout=...) or fit(X, y, holdout=...)"
+            )
         table = self.confirm()
         return [name for name, sure in zip(table["feature"], table["confirmed"], strict=True) if sure]
 
     def confirm(self, alpha: float = 0.05) -> dict[str, list[Any]]:
-        """Test the kept columns on the rows that ``holdout`` kept from selection.
+        """Test the kept columns on the held-out rows (data splitting).
 
         Selection never saw these rows, so the p-values hold whatever it did: evictions, redundancy, early
         stopping.  The null hypothesis is that a column is independent of y, on its own; the test is that of
@@ -64,8 +66,9 @@ class HoldoutValidation(Beside):
         are Benjamini and Hochberg's over all kept columns.
 
         The false discovery rate of the confirmed columns is at most alpha if rows are independent and the
-        p-values of the kept columns are independent or positively dependent (PRDS).  Confirm once, at the
-        end: a stream that is stopped because enough columns are confirmed has looked at the rows.
+        p-values of the kept columns are independent or positively dependent (PRDS).  Call it once, at the
+        end: stopping the stream because enough columns are confirmed uses the held-out rows for selection,
+        and voids the guarantee.
 
         Parameters
         ----------
@@ -85,10 +88,10 @@ class HoldoutValidation(Beside):
         """
         self._check_begun("confirming columns")
         check_number("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
-        if "_holdout_" not in self.__dict__:
+        if not self._has_holdout:
             raise CapabilityError(
-                "no rows were held out, so none is left to confirm columns on: begin(y, holdout=0.3), or "
-                "fit(X, y, holdout=0.3)"
+                "no rows were held out, so there are none to confirm columns on: use begin(y, holdout=0.3), "
+                "or fit(X, y, holdout=0.3)"
             )
         names = self.get_feature_names_out().tolist()
         statistic, p_value = self._validated(self._holdout_)
@@ -118,14 +121,14 @@ class HoldoutValidation(Beside):
         return relevance.statistic, np.where(tested, np.asarray(relevance.p_value), 1.0)
 
     def _kept_types(self) -> IntArray | None:
-        """Return the types of the kept columns, if they matter."""
+        """Return the types of the kept columns, if the test depends on them."""
         types: IntArray | None = self._types_.codes[self.selected_] if "_types_" in self.__dict__ else None
         return types
 
-    # ---------------------------------------------------------------- rows held out, values remembered
+    # ---------------------------------------------------------------- held-out rows and stored values
 
     def _hold_out(self, holdout: Any, y: npt.NDArray[Any], rows: Any, task: Task) -> npt.NDArray[Any]:
-        """Set rows aside; return the target of the others."""
+        """Hold rows out; return the target of the others."""
         if self._no_holdout:
             raise CapabilityError(f"{type(self).__name__} takes no holdout: {self._no_holdout}")
         mask = held_out(holdout, y, task, getattr(self, "_seed", 0))
@@ -133,25 +136,30 @@ class HoldoutValidation(Beside):
         return y[~mask]
 
     @property
+    def _has_holdout(self) -> bool:
+        """Whether rows are held out from selection."""
+        return "_holdout_" in self.__dict__
+
+    @property
     def _all_rows(self) -> RowsIdentity:
         """Identity of the rows over which columns are offered, held out or not."""
-        return self._holdout_.identity if "_holdout_" in self.__dict__ else self._identity_
+        return self._holdout_.identity if self._has_holdout else self._identity_
 
     @property
     def _n_rows(self) -> int:
-        """Number of rows over which columns stand."""
-        return len(self._holdout_.mask) if "_holdout_" in self.__dict__ else self.n_samples_seen_
+        """Number of rows of a column, held out or not."""
+        return len(self._holdout_.mask) if self._has_holdout else self.n_samples_seen_
 
     def _seen(self, X: Any) -> Any:
-        """Return the rows that selection sees: all but those held out."""
-        return self._holdout_.seen(X) if "_holdout_" in self.__dict__ else X
+        """Return x without the held-out rows."""
+        return self._holdout_.seen(X) if self._has_holdout else X
 
     def _hold(self, block: ColumnBlock, start: int) -> None:
-        """Remember the held-out rows of the columns that are kept or may still be."""
+        """Store the held-out values of the columns that are kept or may still be kept."""
         self._holdout_.take(block.X, block.arrived(start), self._named())
 
     def _keep_values(self, block: ColumnBlock, start: int) -> None:
-        """Remember the values of the columns that are kept or may still be, for ``stop.accuracy``."""
+        """Store the values of the columns that are kept or may still be kept, for ``stop.accuracy``."""
         if not hasattr(self, "_values_"):
             raise ParameterError(
                 "stop.accuracy was set after columns had been offered, whose values were not kept: set it "

@@ -1,4 +1,4 @@
-"""Selectors of parts of a stream become one of the whole."""
+"""Merging of row selectors that learned parts of one stream."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import Any, ClassVar, Self
 
 from streamsieve.base.covered import CoveredParts
 from streamsieve.base.open_features import OpenFeatures
-from streamsieve.exceptions import CapabilityError
+from streamsieve.exceptions import CapabilityError, MergeError
 from streamsieve.protocols import IntArray
 from streamsieve.state import untouched_on_error
 
 
 class MergingRows(OpenFeatures):
-    """The part of a row selector that takes in the rows of others like it."""
+    """Mixin for row selectors with ``merge`` and ``merge_many``."""
 
     #: Whether ``merge`` is offered although its result is not that of one pass over all rows.
     _merges_approximately: ClassVar[bool] = False
 
     def merge(self, other: Self) -> Self:
-        """Take the rows of another selector into account, as if they had come after one's own.
+        """Merge another selector into this one, as if its rows had been learned after this one's.
 
         Parameters
         ----------
-        other : a selector of the same class and parameters.  Where features are fixed, they must be the
-            same in the same order; open ones are found by name, and those new to this one are appended.
-            Parts of a run with an engine are known, and two states that hold the same part do not merge.
+        other : selector of the same class and parameters
+            Fixed features must be the same in the same order; open features are matched by name, and new ones
+            are appended.  Two states that contain the same part of an engine's run are refused.
 
         Returns
         -------
@@ -36,19 +36,22 @@ class MergingRows(OpenFeatures):
         return self
 
     def merge_many(self, others: Iterable[Self]) -> Self:
-        """Take the rows of several selectors into account, in their order.
+        """Merge several selectors into this one, in their order.
 
-        Where the summary can, it merges all at once, which is quicker than one by one and takes less memory:
-        quantiles are reduced once, not at every merge.
+        Summaries that support it are merged all at once, which is faster and needs less memory than one by
+        one: quantiles are compressed once, not at every merge.
 
         Parameters
         ----------
-        others : as for :meth:`merge`; they are not changed
+        others : iterable of selectors
+            As for :meth:`merge`; they are not changed.
 
         Returns
         -------
         self
         """
+        if not isinstance(others, Iterable):
+            raise MergeError(f"merge_many takes a list of selectors, not a {type(others).__name__}")
         self._merge_several(list(others))
         return self
 
@@ -57,7 +60,7 @@ class MergingRows(OpenFeatures):
         joined, columns = self._joined_vocabulary(other)
         covered = self._covered_with([other])
         with untouched_on_error(self):
-            if self._holds_nothing:  # declared: the neutral element, to the last bit
+            if self._holds_nothing:  # declared without rows: the neutral element, bit for bit
                 parameters = self.get_params(deep=False)
                 self.__dict__.update({k: v for k, v in vars(deepcopy(other)).items() if k not in parameters})
                 self._invalidate()
@@ -88,7 +91,7 @@ class MergingRows(OpenFeatures):
 
     @property
     def _holds_nothing(self: Any) -> bool:
-        """Whether it was declared, and no rows came since."""
+        """Whether it was declared, and has learned no rows."""
         return bool(self._fixed_ and self.n_samples_seen_ == 0)
 
     def _check_mergeable(self: Any, other: Any) -> None:
@@ -102,7 +105,7 @@ class MergingRows(OpenFeatures):
             )
 
     def _covered_with(self: Any, others: Iterable[Any]) -> CoveredParts | None:
-        """Return the parts of runs that all of them hold together; a part may be in one of them only."""
+        """Return the union of the parts of runs; ``MergeError`` if a part is in two of them."""
         covered: CoveredParts | None = getattr(self, "_covered_", None)
         for theirs in (getattr(other, "_covered_", None) for other in others):
             covered = (
@@ -111,22 +114,22 @@ class MergingRows(OpenFeatures):
         return covered
 
     def _begin_part(self: Any) -> None:
-        """Be ready, before the first rows, to learn one of several parts of a stream that are merged."""
+        """Prepare, before the first rows, to learn one part of a stream whose parts will be merged."""
 
     def _end_part(self: Any) -> None:
-        """Be what is sent of a part: small."""
+        """Shrink to what has to be sent to the process that merges."""
         self._flush_buffer()
-        self._buffer = None  # spare room does not travel
+        self._buffer = None  # spare capacity is not sent
 
     def _merge_rows(self: Any, others: Sequence[Any]) -> None:
-        """Take several twins' rows into account, whose features are the same."""
+        """Merge selectors with the same features."""
         twin = deepcopy(self)
         for other in others:
             twin._merge(other)  # noqa: SLF001
         self.__dict__.update(vars(twin))
 
     def _absorb(self: Any, other: Any, vocabulary: Any, columns: IntArray | None) -> None:
-        """Take the rows of a twin; features known by name are those of the joined vocabulary."""
+        """Merge one selector; named features are those of the joined vocabulary."""
         if vocabulary is not None:
             self._vocabulary_ = vocabulary
             self.n_features_in_ = vocabulary.width

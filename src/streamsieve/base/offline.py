@@ -1,4 +1,4 @@
-"""Offline selectors: the whole matrix is available, as for the baselines that streams are compared with."""
+"""Base class for offline selectors: the whole matrix is available; baselines for streaming selectors."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from streamsieve.base.choose import warn_if_beyond
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.ranking import DEFAULT_K
 from streamsieve.base.selector import Selector
-from streamsieve.decisions import KEPT, REASON_CODE, Decisions, FeatureNames, Outcome
+from streamsieve.decisions import KEPT, REASON_CODE, Decisions, Outcome
 from streamsieve.exceptions import InputError, TargetError
+from streamsieve.feature_names import FeatureNames
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, RowBatch, Task
 from streamsieve.state import Array, Choice, Field, Int, Nested, Texts, untouched_on_error
 
-#: Most features of a state in which no array has one entry per feature.
+#: Limit on the number of features claimed by a state file that has no array with one entry per feature.
 MOST_FEATURES = 2**27
 
 
@@ -44,18 +45,18 @@ class Why(NamedTuple):
 
 
 class OfflineSelector(Selector):
-    """Choose features from the whole matrix.
+    """Base class for selecting features from the whole matrix.
 
-    A subclass writes :meth:`_choose`, and :meth:`_why` where a feature may be rejected for another reason
-    than a score that is too small.  It has the parameter ``ledger``, the parameter ``k`` unless the
-    method itself determines their number, and ``task`` if it takes labels and numbers alike.
+    A subclass implements :meth:`_choose`, and :meth:`_why` if features may be rejected for other reasons than
+    a low score.  It has the parameter ``ledger``, the parameter ``k`` unless the method itself determines the
+    number of features, and ``task`` if it handles both classification and regression.
 
     Attributes
     ----------
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, best first
     ledger_ : one decision per feature
-    task_ : kind of target; absent if there is none
+    task_ : type of target; absent if the method needs none
     """
 
     _fitted_by: ClassVar[str] = "fit"
@@ -67,7 +68,7 @@ class OfflineSelector(Selector):
         "ranked_": Array("i8", "selected", below="features", unique=True),
         "ledger_": Nested(Ledger),
     }
-    #: The same for a selector that has no array of one entry per feature, which would prove their number.
+    #: The fields of a selector without an array of one entry per feature; `n_features_in_` is then bounded.
     narrow_fields: ClassVar[Mapping[str, Field]] = {
         **fields,
         "n_features_in_": Int(1, MOST_FEATURES),
@@ -83,8 +84,9 @@ class OfflineSelector(Selector):
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:
         """Return the columns chosen, best first.
 
-        ``X`` is finite, dense or CSR, of at least two rows; ``y`` has two classes or varies (``self.task_``
-        says which), and is empty where no target is needed; ``wanted`` is the number of features to keep.
+        ``X`` is finite, dense or CSR, with at least two rows; ``y`` is not constant, has the type
+        ``self.task_``, and is empty if the method needs no target; ``wanted`` is the number of features to
+        keep.
         """
 
     def _why(self) -> Why:
@@ -96,21 +98,24 @@ class OfflineSelector(Selector):
     # ---------------------------------------------------------------- fitting
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Choose features.
+        """Select features from the whole matrix.
 
         Parameters
         ----------
-        X : all rows (dense, sparse or dataframe)
-        y : one label or number per row
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            The data, without missing values.
+        y : array-like of shape (n_samples,), default=None
+            The target: one label or number per row.  Ignored by methods that need none.
 
         Returns
         -------
         self
         """
+        self._check_values()
         with untouched_on_error(self):
             self._forget()
             batch = check_rows(self, X, y, None, target=self._target, reset=True)
-            if batch.X.dtype == np.float32:  # whose squares overflow beyond 1e19, and vanish below 1e-23
+            if batch.X.dtype == np.float32:  # float32 squares overflow beyond 1e19 and underflow below 1e-23
                 batch = replace(batch, X=batch.X.astype(np.float64))
             self._fit(batch)
         return self
@@ -156,7 +161,7 @@ class OfflineSelector(Selector):
 
     @property
     def _asked_task(self) -> str:
-        """What the target is said to be: by the parameter ``task``, or by what the method is made for."""
+        """Type of target as requested by the parameter ``task``, or the only one the method supports."""
         tasks = self.traits.tasks
         if Task.REGRESSION not in tasks:
             return "classification"
@@ -164,15 +169,15 @@ class OfflineSelector(Selector):
 
     @property
     def _target(self) -> str | None:
-        """What ``y`` must be: "classes", "numeric", "either", or None if it is not needed."""
+        """Type of ``y`` that the method needs: "classes", "numeric", "either", or None for no target."""
         if not self.traits.tasks:
             return None
         known = {"classification": "classes", "regression": "numeric", "auto": "either"}
-        # for the other kind of target, a method for one kind recommends another method
+        # a method for one type of target recommends another method for the other type
         return known[self._asked_task] if hasattr(self, "task") else "either"
 
     def _checked_target(self, y: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
-        """Return a target that varies, and note what kind it is."""
+        """Check the target, which must not be constant, and note its type."""
         if y is None:
             return np.zeros(0)
         tasks = self.traits.tasks

@@ -1,4 +1,4 @@
-"""Features that are known by name and may come and go: ``learn_one``, ``learn_many``."""
+"""Features identified by name, which may appear and disappear: ``learn_one``, ``learn_many``."""
 
 from __future__ import annotations
 
@@ -22,30 +22,32 @@ from streamsieve.state import untouched_on_error
 
 
 class OpenFeatures:
-    """The part of a row selector that takes rows by feature name.
+    """Mixin for row selectors that learn rows with features identified by name.
 
-    What an absent feature means depends on the rows: 0 in a dict or a sparse batch, which leave zeros out;
-    missing in a dense batch (0 where the traits have no missing values).  A late feature was absent before.
-    With ``hashed`` slots, features share these slots and memory stays bounded; a slot holds the sum of its
-    features, so absent means 0 in any kind of rows.
+    An absent feature is 0 in a dict or a sparse batch, which leave zeros out, and missing in a dense batch (0
+    if the selector does not support missing values).  A feature that appears later counts as absent before.
+    With hashing, features share a fixed number of slots, so memory is bounded; the value of a slot is the sum
+    of its features, and an absent feature is always 0.
     """
 
     _buffer: RowBuffer | DictBuffer | None = None
 
     @property
     def _slots(self) -> int | None:
-        """Number of slots that open features are hashed into; None gives each its own."""
+        """Number of slots that open features are hashed into; None if features are not hashed."""
         slots: int | None = getattr(self, "hashed", None)
         return slots
 
     def learn_one(self: Any, x: Mapping[str, float], y: Any = None) -> None:
-        """Learn one row given as ``{feature: value}``; new features are welcome, absent ones are 0."""
+        """Learn one row given as ``{feature: value}``; new features are added, absent ones are 0."""
         buffer = self._buffer
         if buffer is not None and buffer.take(x, y):
             self.n_samples_seen_ += 1
             self.n_features_in_ = buffer.n_features
             self._invalidate()
             return
+        if not hasattr(self, "n_features_in_"):
+            self._check_values()
         names, values = dict_row(x)
         target = None if self._target is None else one_target(y, self._target)
         if not self.traits.missing:
@@ -54,7 +56,8 @@ class OpenFeatures:
         collided = 0
         if arrival.foreign:
             collided = int(np.count_nonzero(values[arrival.foreign]))
-            refuse_non_finite(values[None, :], names, missing=True)  # before it joins another's value
+            # checked before values that share a slot are added
+            refuse_non_finite(values[None, :], names, missing=True)
         X = scattered(values, arrival.ids, np.array([0, len(names)], np.int32), arrival)
         self._learn_arrived(vocabulary, arrival, names, RowBatch(X, target), collided)
         if self._buffers_rows and vocabulary.accepts_buffering and not self._fixed_:
@@ -65,21 +68,25 @@ class OpenFeatures:
             self._buffer = buffer
 
     def learn_many(self: Any, X: Any, y: Any = None) -> None:
-        """Learn rows of a dataframe whose columns may come and go.
+        """Learn rows of a dataframe whose columns may differ from those of earlier rows.
 
         Parameters
         ----------
-        X : dataframe; an absent column is missing in these rows if they are dense, and 0 if they are
-            sparse or the selector's traits have no missing values
-        y : as for :meth:`fit`
+        X : dataframe of shape (n_samples, n_columns)
+            Known features without a column here are missing in these rows, or 0 if the dataframe is sparse or
+            the selector does not support missing values.
+        y : array-like of shape (n_samples,), default=None
+            The target, as for :meth:`fit`.
 
         Notes
         -----
-        Dense rows take memory for all features known.
+        A dense batch is expanded to all features known so far.
         """
         self._learn_frame(X, y, None)
 
     def _learn_frame(self: Any, X: Any, y: Any, weight: Any) -> None:
+        if not hasattr(self, "n_features_in_"):
+            self._check_values()
         names = names_of(X)
         if names is None:
             raise SchemaError(
@@ -93,7 +100,7 @@ class OpenFeatures:
     def _learn_open(self: Any, names: list[str], batch: RowBatch) -> None:
         """Learn rows whose columns are in the order of the names."""
         X, missing = batch.X, self.traits.missing
-        # columns, because the check counts on them to say which feature it is
+        # in order of columns, by which the check names a feature
         by_columns = X.tocsc() if sp.issparse(X) and not missing else X
         check_traits(self, by_columns, batch.weight, names)
         vocabulary, arrival = self._meet(names)
@@ -142,7 +149,7 @@ class OpenFeatures:
 
     def _vocabulary(self: Any) -> Vocabulary | HashedVocabulary:
         """Return the features known by name; an open vocabulary grows by what is added to it."""
-        self._flush_buffer()  # before the vocabulary grows, or while it knows names that it will forget
+        self._flush_buffer()  # buffered rows must be learned before the vocabulary grows or forgets names
         known: Vocabulary | HashedVocabulary | None = getattr(self, "_vocabulary_", None)
         if known is not None:
             return known
@@ -156,31 +163,31 @@ class OpenFeatures:
 
     @fitted_property
     def collisions_(self: Any) -> int:
-        """Slots in which two features met; 0 where features are not hashed."""
+        """Number of slots shared by two or more features; 0 if features are not hashed."""
         known = getattr(self, "_vocabulary_", None)
         return known.collisions if isinstance(known, HashedVocabulary) else 0
 
     def _joined_vocabulary(self: Any, other: Any) -> tuple[Any, IntArray | None]:
         """Return the vocabulary of both streams, and the columns of the other's features in it.
 
-        Both are None where features are fixed; these must then be the same.
+        Both are None if features are fixed, and must then be the same.
         """
         mine, theirs = (getattr(s, "_vocabulary_", None) for s in (self, other))
         if mine is not None and theirs is not None:
             return mine.joined(theirs)  # type: ignore[no-any-return]
         if self._forgets_names or other._forgets_names:  # noqa: SLF001 - a twin's
             raise MergeError(
-                "features are columns here and names there: only selectors that both began with learn_one or "
-                "learn_many, or both with fit or partial_fit, merge"
+                "one selector has fixed columns, the other named features: only selectors that both began "
+                "with learn_one or learn_many, or both with fit or partial_fit, merge"
             )
         self._check_same_features(other)
         return mine, None
 
     @property
     def feature_names_in_(self: Any) -> npt.NDArray[Any]:
-        """Names of the features seen; there are none if plain arrays came in."""
+        """Names of the features seen; not available if only plain arrays were learned."""
         if hasattr(self, "_vocabulary_"):
-            self._flush_buffer()  # which may forget names
+            self._flush_buffer()  # flushing may forget names
             return np.array(self._vocabulary_.names, dtype=object)
         if not hasattr(self, "_names_in_"):
             raise AttributeError("no feature names were seen")
@@ -220,7 +227,7 @@ class OpenFeatures:
 
 
 class NullEstimator:
-    """Stands in for a selector where scikit-learn's validation wants one but must not remember names."""
+    """Placeholder for scikit-learn's validation, which would store feature names on the selector itself."""
 
     traits = Traits(missing=True, weights=True)
 
@@ -243,7 +250,7 @@ def dict_row(x: Any) -> tuple[list[str], FloatArray]:
 
 
 def _number(name: Any, value: Any) -> float:
-    """Return a value of a dict row as a number; None is a missing one."""
+    """Return a value of a dict row as a number; None means missing."""
     try:
         if not isinstance(value, str):
             return math.nan if value is None else float(value)
@@ -254,7 +261,7 @@ def _number(name: Any, value: Any) -> float:
 
 def one_target(y: Any, kind: str) -> npt.NDArray[Any]:
     """Return the target of one row as an array of one."""
-    # an array is known for what it is at once; anything else may be a series of any library
+    # the common cases first; anything else may be a series of any dataframe library
     if isinstance(y, (int, float, str, np.generic)):
         return check_target(np.array([y]), 1, kind)
     if y is None or np.ndim(y) != 0:

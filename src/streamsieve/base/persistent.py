@@ -1,4 +1,4 @@
-"""Scikit-learn estimators that are saved to a file or to bytes, by what they declare."""
+"""Scikit-learn estimators that can be saved to a file or to bytes, by declared fields."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from streamsieve import state
 from streamsieve._files import refuse_foreign
-from streamsieve._one_thread import guard
+from streamsieve._one_thread import SLOTS, guard
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.fields import Field
@@ -25,9 +25,9 @@ from streamsieve.state.tree import Node, Place, check_sizes, flat, nested, text,
 if TYPE_CHECKING:
     import os
 
-#: Where a nested estimator keeps its parameters; at the root they stand in the file's header.
+#: Key of a nested estimator's parameters; those of the root are in the file's header.
 PARAMETERS = "$parameters"
-#: Methods that change an estimator, and those that only read it: other threads are refused meanwhile.
+#: Methods that change an estimator, and methods that only read it: each excludes other threads while it runs.
 CHANGING = (
     "begin", "fit", "learn", "learn_many", "learn_one", "learn_rows", "merge", "merge_many", "offer",
     "offer_group", "partial_fit", "review", "sample", "save", "set_params", "to_bytes",
@@ -41,13 +41,13 @@ READING = (
 class Persistent(BaseEstimator):
     """A scikit-learn estimator with ``save``, ``load``, ``to_bytes`` and ``from_bytes``.
 
-    A subclass stores its parameters in ``__init__`` and nothing else, and declares both sides once:
-    ``parameters`` (checked on the first data and on loading, by the same rule) and ``fields``, the attributes
-    that a fit sets.  The declarations of base classes are inherited.  Rules that concern several parameters
-    go to :meth:`_check_together`, those that concern several fields to :meth:`_consistent`.
+    A subclass only stores its parameters in ``__init__``, and declares ``parameters`` (checked by the same
+    rules on the first data and on loading) and ``fields``, the attributes set by fitting.  Declarations are
+    inherited.  Constraints between parameters belong in :meth:`_check_together`, those between fields in
+    :meth:`_consistent`.
     """
 
-    __slots__ = ("_users",)  # threads inside; see _one_thread
+    __slots__ = SLOTS  # the threads that use the object; see _one_thread
 
     parameters: ClassVar[Mapping[str, Any]] = {}
     fields: ClassVar[Mapping[str, Field]] = {}
@@ -68,16 +68,17 @@ class Persistent(BaseEstimator):
                 inherited |= base.__dict__.get(declared, {})
             setattr(cls, declared, inherited)
         guard(cls, CHANGING, READING)
-        if cls.__module__.startswith("streamsieve."):  # others say so: @streamsieve.state.register
+        # classes of other packages use @streamsieve.state.register
+        if cls.__module__.startswith("streamsieve."):
             state.register(cls)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__.copy()  # scikit-learn's refuses slots, of which copies have their own
+        return self.__dict__.copy()  # scikit-learn's __getstate__ refuses __slots__
 
     # ---------------------------------------------------------------- parameters
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters; they are checked before anything more is learned with them."""
+        """Set parameters; they are checked before the next data are learned."""
         super().set_params(**parameters)
         self.__dict__["_unchecked"] = True
         return self
@@ -89,36 +90,41 @@ class Persistent(BaseEstimator):
             del self.__dict__["_unchecked"]
 
     @classmethod
-    @cache  # scikit-learn reads the signature at every call, which takes longer than a small block
+    @cache  # scikit-learn inspects the signature at every call, which is slow
     def _get_param_names(cls) -> list[str]:
         names: list[str] = super()._get_param_names()
         return names
 
     def _check_parameters(self) -> None:
-        """Raise ``ParameterError`` unless every parameter is legal."""
+        """Raise ``ParameterError`` unless every parameter is valid."""
+        self._check_values()
+        self._check_together()
+
+    def _check_values(self) -> None:
+        """Raise ``ParameterError`` unless every parameter is valid alone; traits depend on them."""
         for name in self._get_param_names():
             if name in self.parameters:
                 self.parameters[name].check_value(name, getattr(self, name))
-        self._check_together()
 
     def _check_together(self) -> None:
-        """Raise ``ParameterError`` for parameters that are legal alone, but not together."""
+        """Raise ``ParameterError`` for parameters that are valid alone, but not together."""
 
     # ---------------------------------------------------------------- files and bytes
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
-        """Write everything learnt to one ``.sieve`` file, atomically.
+        """Save the estimator to one ``.sieve`` file, atomically.
 
         Parameters
         ----------
-        path : the file; an existing state is replaced only when the new one is complete.
+        path : str or path-like
+            The file.  An existing state is replaced only once the new one is complete.
         overwrite : bool, default=False
             Whether a file that streamsieve did not write may be replaced as well.
         """
         if not overwrite:
             refuse_foreign([path])
         state.write(path, *self._saved())
-        with suppress(OSError):  # what an earlier save that was killed has left
+        with suppress(OSError):  # remove the temporary file of an earlier save that was killed
             state.sweep(path, older_than=state.STALE)
 
     def to_bytes(self) -> bytes:
@@ -127,21 +133,22 @@ class Persistent(BaseEstimator):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what :meth:`save` wrote; it continues as if it had never stopped.
+        """Load an estimator saved by :meth:`save`; it continues as if it had never been interrupted.
 
         Raises
         ------
-        StateError : the file is missing, damaged, too new, or holds another class.
+        StateError
+            If the file is missing, damaged, written by a newer version, or holds another class.
         """
         return cls._from_state(path, *state.read(path))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Read what :meth:`to_bytes` returned."""
+        """Load an estimator from the result of :meth:`to_bytes`."""
         return cls._from_state("the bytes", *state.from_bytes(data))
 
     def _saved(self, ready: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Arrays]:
-        """Return header and arrays; some of the arrays are live.  ``ready`` replaces values."""
+        """Return header and arrays to save, some of them views of live state; ``ready`` replaces values."""
         check_is_fitted(self)
         header = {"class": name_of(type(self)), "parameters": self._encoded_parameters()}
         return header, flat(written(self.fields, {**self._record(), **(ready or {})}))
@@ -210,21 +217,21 @@ class Persistent(BaseEstimator):
     # ---------------------------------------------------------------- attributes
 
     def _record(self) -> Mapping[str, Any]:
-        learnt = self._learnt()
-        extra = learnt.keys() - self.fields.keys()
+        fitted = self._fitted_attributes()
+        extra = fitted.keys() - self.fields.keys()
         if extra:
             raise StateError(f"{type(self).__name__} sets {min(extra)!r}, which its fields do not declare")
-        return learnt
+        return fitted
 
-    def _learnt(self) -> dict[str, Any]:
-        """Return the fitted attributes (names ending in an underscore)."""
+    def _fitted_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes, whose names end in an underscore."""
         return {k: v for k, v in self.__dict__.items() if k.endswith("_") and k not in self._caches}
 
     def _refresh(self) -> None:
         """Bring everything up to date, before a fitted attribute is read."""
 
     def _forget(self) -> None:
-        """Drop whatever was learnt."""
+        """Drop everything learned."""
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             del self.__dict__[name]
 
@@ -232,5 +239,5 @@ class Persistent(BaseEstimator):
         """Compute caches again after loading."""
 
     def _consistent(self) -> Iterator[str]:
-        """Yield a sentence for each thing that does not fit together; asked after loading."""
+        """Yield a sentence for each inconsistency between fields; called after loading."""
         yield from ()

@@ -1,4 +1,4 @@
-"""Selecting by scores that change as rows arrive: ranking, ledger, and output."""
+"""Selection by scores that change as rows arrive: ranking, ledger, and output."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from streamsieve._one_thread import alone, changes
 from streamsieve._validation import check_output
 from streamsieve.base.choose import best, warn_if_beyond
 from streamsieve.base.fitted import fitted_property
+from streamsieve.base.showing import types_of
 from streamsieve.base.vocabulary import Vocabulary
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, Decision, Event, FloatArray, IntArray, Reason
@@ -23,19 +24,20 @@ from streamsieve.state import Array, Int, Part, Texts, register
 OUTPUTS = ("drop", "zero", "frozen")
 #: Number of features to keep where ``k`` is None.
 DEFAULT_K = 10
-#: ``transform_one`` reviews a selection that has not seen this number of rows, or one in SHARE of all rows.
+#: ``transform_one`` updates the selection after this number of rows, or 1 / SHARE of all rows, since the last
+#: update.
 REVIEW_EVERY, REVIEW_SHARE = 50, 8
 TEXT = frozenset({str})
 
 
 class RankedFeatures:
-    """The part of a row selector that ranks features, selects the best, and puts them out.
+    """Mixin for row selectors that rank features, select the best, and transform rows.
 
     The hooks are :meth:`_scores` (required), :meth:`_choose`, :meth:`_select`, :meth:`_scores_of` and
-    :meth:`_ranked`.  Whatever they compute is cached until rows are learnt or merged.
+    :meth:`_ranked`.  Their results are cached until rows are learned or merged.
     """
 
-    #: Parameters of all row selectors; a class that does not take one of them has this value.
+    #: Defaults of the parameters that not every row selector has.
     k: int | None = None
     output: str = "drop"
     ledger: str = "all"
@@ -47,7 +49,7 @@ class RankedFeatures:
 
     def _scores(self: Any) -> FloatArray:
         """Return one score per feature, larger is better."""
-        raise TypeError(f"{type(self).__name__} must write _scores or _select")
+        raise TypeError(f"{type(self).__name__} must implement _scores or _select")
 
     def _choose(self: Any) -> BoolArray:
         """Return a mask of the selected features; by default the k best."""
@@ -70,7 +72,7 @@ class RankedFeatures:
 
     @property
     def _most(self) -> int:
-        """Number of features to keep; there may be fewer features so far."""
+        """Number of features to keep, even if fewer have been seen so far."""
         return DEFAULT_K if self.k is None else self.k
 
     @property
@@ -91,7 +93,7 @@ class RankedFeatures:
         self._cache_: dict[str, Any] = {}
 
     def _invalidate(self: Any) -> None:
-        """Drop everything computed from what was learnt."""
+        """Drop all cached results."""
         self._cache_.clear()
 
     @fitted_property
@@ -109,6 +111,7 @@ class RankedFeatures:
         """Which features entered and left the selected set, and when."""
         self._selection()
         ledger: Ledger = self._ledger_
+        ledger.type_of = types_of(self).get
         return ledger
 
     @fitted_property
@@ -123,7 +126,7 @@ class RankedFeatures:
         return self._columns(features)[self._ranked(features)]  # type: ignore[no-any-return]
 
     def _ranking(self: Any) -> tuple[list[str], list[float], list[float]]:
-        """Return names, scores and p-values of the selected features, best first."""
+        """Return names, scores and p-values of the selected features, best first, as `ranking` shows them."""
         features = self._selection()
         order = self._ranked(features)
         names, scores = self._names_of(features), self._scores_of(features)[order].tolist()
@@ -132,7 +135,7 @@ class RankedFeatures:
         return [str(names[i]) for i in order], scores, p_values
 
     def _progress(self: Any) -> str:
-        n = self.n_samples_seen_  # to count the selected features would change the ledger
+        n = self.n_samples_seen_  # counting the selected features would update the ledger
         return f"{n:,} row{'s' * (n != 1)} of {self.n_features_in_:,} features seen"
 
     def _selection(self: Any) -> IntArray:
@@ -172,7 +175,7 @@ class RankedFeatures:
         return getattr(self, "feature_names_in_", None)
 
     def _names_of(self: Any, features: IntArray) -> Sequence[str]:
-        """Return the names of some features; if names are forgotten, of all selected ones."""
+        """Return the names of some features; if names are forgotten, of the selected ones only."""
         if self._forgets_names:
             return self._vocabulary_.names  # type: ignore[no-any-return]
         known = self._names() if len(features) else None
@@ -194,20 +197,21 @@ class RankedFeatures:
         return passed
 
     def _passed_names(self: Any) -> list[str]:
-        """Return their names, where names are forgotten elsewhere."""
+        """Return their names, for a vocabulary that forgets names."""
         names: list[str] = self._top_.frozen_names if self._is_frozen() else self._top_.names
         return names
 
     def transform(self: Any, X: Any) -> Any:
-        """Reduce X to the selected features, or set the others to 0, as ``output`` says.
+        """Reduce X to the selected features, or set the others to 0, depending on ``output``.
 
         Parameters
         ----------
-        X : array, sparse matrix or dataframe with all features, in the order they were seen
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows with all features, in the order in which they were learned.
 
         Returns
         -------
-        The same kind of container; a dataframe stays a dataframe.
+        the same type of container; a dataframe stays a dataframe
         """
         out = super().transform(X)  # type: ignore[misc]
         self._freeze()
@@ -225,7 +229,7 @@ class RankedFeatures:
         passed[columns] = True
         if not sp.issparse(X):
             return np.where(passed, X, X.dtype.type(0))
-        X = X.copy()  # not a product: 0 times a missing value would stay missing
+        X = X.copy()  # not by multiplication: 0 * NaN is NaN
         X.data[~passed[X.indices]] = 0
         X.eliminate_zeros()
         return X
@@ -239,11 +243,12 @@ class RankedFeatures:
         return zero_columns(X, gone)
 
     def inverse_transform(self: Any, X: Any) -> Any:
-        """Put the columns that ``transform`` passed on back in their places, zeros elsewhere.
+        """Put the columns returned by ``transform`` back in their places, with zeros elsewhere.
 
         Parameters
         ----------
-        X : what ``transform`` returned
+        X : {array-like, sparse matrix} of shape (n_samples, n_selected)
+            The result of ``transform``.
         """
         if self.output == "drop":
             return super().inverse_transform(X)  # type: ignore[misc]
@@ -255,15 +260,16 @@ class RankedFeatures:
         return out
 
     def transform_one(self: Any, x: Mapping[str, float]) -> dict[str, float]:
-        """Return the features of one row that the latest review selected; others are 0 or left out.
+        """Return the selected features of one row; the others are 0 or left out.
 
-        A review ranks all features, which costs more than learning a row.  So the selection is reviewed here
-        only if it has not seen ``review_every`` rows (50 where that is None or no parameter) or an eighth of
-        all rows.  Reading ``selected_``, or any method but this one, reviews it at once.
+        Ranking all features costs more than learning a row, so the selection is updated here only if it is
+        ``review_every`` rows old (50 if that is None or not a parameter) or an eighth of all rows.  Any other
+        access, such as ``selected_``, updates it at once.
 
         Parameters
         ----------
-        x : the row, as ``{feature: value}``
+        x : dict
+            The row, as ``{feature: value}``.
         """
         if "n_features_in_" not in self.__dict__:
             check_is_fitted(self)
@@ -280,7 +286,7 @@ class RankedFeatures:
         return {name: value for name, value, i in row if i in chosen}
 
     def _passed_by_one(self: Any) -> IntArray:
-        """Return the ids of the features that ``transform_one`` passes on, reviewed if need be."""
+        """Return the ids of the features that ``transform_one`` passes on, after an update if one is due."""
         if self.output == "frozen":
             passed: IntArray = self._passed()
             self._freeze()
@@ -292,12 +298,12 @@ class RankedFeatures:
         return top.features  # type: ignore[no-any-return]
 
     def _known_names(self: Any) -> Any:
-        """Return the vocabulary, without learning the rows that are buffered where it does not matter."""
+        """Return the vocabulary, without flushing the buffer if that would not change it."""
         known = None if self._forgets_names else self.__dict__.get("_vocabulary_")
         return self._vocabulary() if known is None else known
 
     def _names_passed_by_one(self: Any, passed: IntArray) -> frozenset[str] | None:
-        """Return the names of these features, or None where other names may stand for them, too."""
+        """Return the names of these features, or None if several names may share an id."""
         passing: tuple[IntArray, frozenset[str]] | None = self._passing
         if passing is None or passing[0] is not passed:
             known = self._known_names()
@@ -309,18 +315,19 @@ class RankedFeatures:
         return passing[1]
 
     def get_feature_names_out(self: Any, input_features: Any = None) -> npt.NDArray[Any]:
-        """Return the names of the columns that ``transform`` puts out.
+        """Return the names of the columns that ``transform`` returns.
 
         Parameters
         ----------
-        input_features : names of all columns, where scikit-learn passes them on; must fit those known
+        input_features : array-like of str, default=None
+            Names of all columns, as scikit-learn passes them; must equal the known names.
         """
         check_is_fitted(self)
         passed = self._passed()
         if self._forgets_names:
             return np.array(self._passed_names(), dtype=object)
         if self.output != "zero" and input_features is None and self._names() is None:
-            return np.array(self._names_of(passed), dtype=object)  # of all features there may be too many
+            return np.array(self._names_of(passed), dtype=object)  # names of all features may be too many
         names: npt.NDArray[Any] = _check_feature_names_in(self, input_features)
         return names if self.output == "zero" else names[passed]
 
@@ -331,15 +338,14 @@ class TopSet(Part):
 
     Parameters
     ----------
-    named : whether to keep the names of the features; needed where nothing else remembers the name of a
-        feature that has left
+    named : whether to store the names of the features, which is needed if the vocabulary forgets names
 
     Attributes
     ----------
     features : ids of the features selected at the last review, in the order of ``transform``
     rows : number of rows at the last review
     frozen : ids of the features that ``output="frozen"`` keeps to, or None before the first output
-    names, frozen_names : their names, or None where names are not kept
+    names, frozen_names : their names, or None if names are not stored
     """
 
     fields = {
@@ -385,7 +391,7 @@ class TopSet(Part):
                 ledger.note(Decision(rows, name, event, reason, score, float("nan")))
 
     def freeze(self) -> None:
-        """Keep the output to the features selected when this was first called."""
+        """Fix the output to the features selected at the first call."""
         if self.frozen is None:
             self.frozen, self.frozen_names = self.features, self.names
 

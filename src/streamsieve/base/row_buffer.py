@@ -1,6 +1,6 @@
-"""Buffers for rows that arrive one or a few at a time, until they are worth a pass over all features.
+"""Buffers that collect rows arriving one or a few at a time, to learn them in one pass over all features.
 
-Only rows that cannot be refused later are buffered; everything else goes through validation at once.
+Only rows that cannot fail later are buffered; all others go through validation at once.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from streamsieve._values import LARGEST_VALUE, LIMIT
 from streamsieve.base.vocabulary import Vocabulary
 from streamsieve.protocols import Matrix
 
-#: Batches of more rows than this are learnt at once.
+#: Batches of more rows than this are learned at once.
 SMALL = 64
-#: Rows (and values, for wide ones) kept at most.
+#: Maximum number of buffered rows, and of values for wide rows.
 MOST_ROWS, MOST_VALUES = 256, 2**20
-#: Entries of dict rows kept at most, give or take a row.
+#: Maximum number of buffered entries of dict rows, which the last row may exceed.
 MOST_ENTRIES = 2**17
 
 
 class RowBuffer:
-    """Rows of arrays, in front of a selector whose result does not depend on how rows are cut into batches.
+    """Buffer of array rows, for selectors whose result does not depend on how rows are cut into batches.
 
-    It takes plain arrays of the known width and type, finite or missing, with labels already known.
+    It accepts plain arrays of the known width and dtype, finite or NaN, with labels already known.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class RowBuffer:
         self.known: frozenset[Any] = frozenset()
 
     def take(self, X: Any, y: Any) -> bool:
-        """Keep some rows, or say that they have to go the long way."""
+        """Buffer rows and return True, or return False if they need full validation."""
         rows, filled = self.rows, len(self.labels)
         if (
             type(X) is not np.ndarray
@@ -71,16 +71,15 @@ class RowBuffer:
         return True
 
     def drain(self) -> tuple[Matrix, npt.NDArray[Any]]:
-        """Return the rows and their targets, and be empty."""
+        """Return the rows and their targets, and clear the buffer."""
         labels, self.labels = self.labels, []
         return self.rows[: len(labels)], _targets(labels, numeric=self.numeric)
 
 
 class DictBuffer:
-    """Dict rows, in front of a selector with an open vocabulary; new names are added to it at once.
+    """Buffer of dict rows, for selectors with an open vocabulary; new names are added to it at once.
 
-    It takes plain dicts with text or whole numbers for keys, finite numbers for values, and labels already
-    known.
+    It accepts plain dicts with text or integer keys, finite values, and labels already known.
 
     Parameters
     ----------
@@ -88,7 +87,7 @@ class DictBuffer:
     numeric : whether the target is numeric
     """
 
-    #: The names of the latest row, which are often those of the next one, and their ids.
+    #: The names of the latest row and their ids: the next row often has the same names.
     _names: tuple[Any, ...] | None
     #: Types of these names; None if all are text.  ``1 == True``, but their texts differ.
     _types: tuple[type, ...] | None
@@ -106,14 +105,14 @@ class DictBuffer:
         return self.vocabulary.n_features
 
     def take(self, x: Any, y: Any) -> bool:
-        """Keep a row, or say that it has to go the long way."""
+        """Buffer a row and return True, or return False if it needs full validation."""
         if type(x) is not dict or len(self.labels) >= MOST_ROWS or len(self._values) > MOST_ENTRIES:
             return False
         try:
             if not (_is_number(y) if self.numeric else y in self.known):
                 return False
             values = x.values()
-            # one call for NaN, infinities and large values alike; text and lists are a TypeError
+            # one call detects NaN, infinities and huge values; text and lists raise TypeError
             if not math.hypot(*values) <= LIMIT:
                 return False
         except (TypeError, OverflowError, ValueError):
@@ -143,7 +142,7 @@ class DictBuffer:
         return True
 
     def drain(self) -> tuple[Matrix, npt.NDArray[Any]]:
-        """Return the rows and their targets, and be empty."""
+        """Return the rows and their targets, and clear the buffer."""
         indices = np.array(self._ids, np.int32)
         values = np.array(self._values, np.float64)
         shape = len(self.labels), self.vocabulary.width

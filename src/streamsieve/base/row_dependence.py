@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._caller import caller_level
+from streamsieve._frames import check_arrow
 from streamsieve.base.row_fingerprints import RowsIdentity, fingerprints
 from streamsieve.dependence.contract import MeasuredBlock, RelevanceTest
 from streamsieve.exceptions import CapabilityError, DependentRowsWarning, ParameterError, SchemaError
@@ -26,7 +27,7 @@ from streamsieve.independence.dependent_rows import (
 )
 from streamsieve.protocols import BoolArray, ColumnBlock, IntArray, Task, Traits
 
-#: With fewer groups no test of theirs can be relied on.
+#: Fewest groups for which the tests are reliable.
 FEWEST_GROUPS = 5
 #: Selectors whose tests allow for dependent rows, for errors and warnings.
 CAPABLE = (
@@ -35,18 +36,18 @@ CAPABLE = (
 
 
 class RowDependence(NamedTuple):
-    """How the rows of a stream of columns depend on each other."""
+    """Description of how the rows of a stream of columns depend on each other."""
 
     #: Code of each row's group, 0, 1, 2, ... in order of appearance; None without groups.
     groups: IntArray | None = None
     #: Largest lag at which rows in time order are correlated; None if they have no order.
     lag: int | None = None
-    #: Means over the groups, which stand for their rows if all rows of a group have the same target; or None.
+    #: Group means, which replace the rows if y is constant within every group; otherwise None.
     means: GroupMeans | None = None
 
     @classmethod
     def of(cls, identity: RowsIdentity) -> Self:
-        """Return the dependence that the identity of rows holds."""
+        """Return the dependence stored with the identity of rows."""
         if identity.y is None or identity.groups is None:
             return cls(lag=identity.lag)
         return cls.within(identity.groups, identity.y)
@@ -58,7 +59,7 @@ class RowDependence(NamedTuple):
         return cls(groups, means=GroupMeans(groups) if averaged else None)
 
     def n_tested(self, n: int) -> int:
-        """Return the number of rows that tests see, of n."""
+        """Return the number of rows that are tested: n, or the number of group means."""
         return n if self.means is None else self.means.n_groups
 
     @property
@@ -80,7 +81,7 @@ class RowDependence(NamedTuple):
         return independent
 
     def problems(self, test: Any) -> Iterator[str]:
-        """Yield what does not fit about a test read from a file."""
+        """Yield the inconsistencies of a test read from a file."""
         wanted = self.lag, self.groups if self.means is None else None
         if isinstance(test, DependentRowsTest):
             found = getattr(test, "lag", None), getattr(test, "groups", None)
@@ -90,7 +91,7 @@ class RowDependence(NamedTuple):
             yield "the test is one for independent rows"
 
     def target(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the target of the rows that are tested: of each group, if groups are averaged."""
+        """Return the target of the rows that are tested: one value per group if groups are averaged."""
         return y if self.means is None or self.groups is None else y[_first_rows(self.groups)]
 
     def block(self, block: ColumnBlock) -> ColumnBlock:
@@ -102,7 +103,7 @@ class RowDependence(NamedTuple):
 def row_dependence(
     name: str, traits: Traits, y: npt.NDArray[Any], task: Task, groups: Any, serial: Any
 ) -> RowDependence:
-    """Validate ``groups`` and ``serial`` of ``begin``; warn without them if the rows look like a time series.
+    """Validate ``groups`` and ``serial`` of ``begin``; without them, warn if y is autocorrelated.
 
     Parameters
     ----------
@@ -129,7 +130,11 @@ def row_dependence(
 
 def group_codes(groups: Any, n: int) -> IntArray:
     """Return the groups of n rows as codes 0, 1, 2, ... in order of appearance."""
-    values = groups.to_numpy() if hasattr(groups, "to_numpy") else np.asarray(groups)
+    check_arrow(groups)
+    try:
+        values = groups.to_numpy() if hasattr(groups, "to_numpy") else np.asarray(groups)
+    except (TypeError, ValueError) as error:
+        raise SchemaError(f"groups must be one label for each of {n} rows: {error}") from error
     if values.ndim != 1 or len(values) != n:
         raise SchemaError(
             f"groups must be one label for each of {n} rows; got an array of shape {values.shape}"

@@ -1,7 +1,7 @@
-"""Are these the same rows, in the same order, with the same target?
+"""Fingerprints by which rows are recognized: the same rows, in the same order, with the same target.
 
-Columns of one stream stand over the same rows, also when the stream goes on a week later in another process.
-A fingerprint of 64 bits per row is enough to find which rows differ, and holds no identifier.
+All columns of a stream have the same rows, even if the stream is resumed later in another process.  A
+fingerprint of 64 bits per row is enough to find which rows differ, without storing identifiers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RowsIdentity(Part):
     Parameters
     ----------
     n : number of rows
-    y : fingerprints of the target, or None for states that were saved without
+    y : fingerprints of the target, or None for states saved without them
     rows : fingerprints of the rows' identifiers, or None
     groups : code of each row's group, 0, 1, 2, ..., or None
     lag : largest lag at which rows in time order are correlated, or None
@@ -65,7 +65,7 @@ class RowsIdentity(Part):
         return cls(len(y), fingerprints(y), known, groups, lag)
 
     def check_target(self, y: npt.NDArray[Any]) -> None:
-        """Refuse another target."""
+        """Raise ``TargetError`` if the target differs."""
         if self.y is None:
             raise TargetError("this state was saved without its target: call begin(y) again")
         if len(y) != self.n:
@@ -80,7 +80,7 @@ class RowsIdentity(Part):
             )
 
     def check_rows(self, rows: Any) -> None:
-        """Refuse other rows, or the same in another order; where none are known, anything goes."""
+        """Raise ``SchemaError`` if the rows or their order differ; accept any rows if none are known."""
         if self.rows is None or (hasattr(rows, "is_") and rows.is_(self._seen)):
             return
         found = _row_fingerprints(rows, self.n)
@@ -88,13 +88,13 @@ class RowsIdentity(Part):
         if len(different):
             i = int(different[0])
             raise SchemaError(
-                f"these are not the rows of the columns before: {len(different)} of {self.n} identifiers "
+                f"the rows differ from those of earlier columns: {len(different)} of {self.n} identifiers "
                 f"differ, the first is that of row {i} ({_values(rows)[i]!s}){_way_out(found, self.rows)}"
             )
         self._seen = rows
 
     def check_groups(self, groups: IntArray) -> None:
-        """Refuse other groups of rows."""
+        """Raise ``SchemaError`` if the groups of rows differ."""
         if self.groups is None:
             raise SchemaError("begin(y) was given no groups of rows, so there are none to compare with")
         different = np.flatnonzero(groups != self.groups)
@@ -111,7 +111,7 @@ class RowsIdentity(Part):
         return same and self.lag == other.lag
 
     def learn_rows(self, rows: Any) -> None:
-        """Remember identifiers of the rows, if none are known yet."""
+        """Store the identifiers of the rows, if none are known yet."""
         if self.rows is None:
             self.rows, self._seen = _row_fingerprints(rows, self.n), rows
 
@@ -132,7 +132,7 @@ class RowsIdentity(Part):
 def index_of(X: Any) -> Any:
     """Return the index of a pandas dataframe or series, or None.
 
-    The index 0, 1, 2, ... that pandas makes up says nothing about rows, and counts as none.
+    The default index 0, 1, 2, ... does not identify rows, and counts as none.
     """
     if isinstance(X, np.ndarray) or sp.issparse(X):
         return None
@@ -143,7 +143,7 @@ def index_of(X: Any) -> Any:
 
 
 def fingerprints(values: npt.NDArray[Any]) -> Fingerprints:
-    """Return 64 bits for every value; equal numbers have equal ones, whatever their type."""
+    """Return a 64-bit hash of every value; equal numbers have equal hashes, whatever their type."""
     if values.dtype.kind in "Mm":
         values = values.astype(f"{values.dtype.kind}8[ns]").astype(np.int64)
     if values.dtype.kind in "biu":
@@ -157,7 +157,12 @@ def fingerprints(values: npt.NDArray[Any]) -> Fingerprints:
     known: dict[Any, int] = {}
     out = np.empty(len(values), np.uint64)
     for i, value in enumerate(values.tolist()):
-        bits_ = known.get(value)
+        try:
+            bits_ = known.get(value)
+        except TypeError:  # a list, a dict
+            raise SchemaError(
+                f"rows and groups are known by text, numbers or dates; row {i} has {value!r}"
+            ) from None
         if bits_ is None:
             bits_ = known[value] = _fingerprint(value)
         out[i] = bits_

@@ -1,4 +1,4 @@
-"""Selectors for rows that stream in: the life cycle (fit, partial_fit, learn, merge)."""
+"""Base class for selectors of streaming rows: the life cycle (fit, partial_fit, learn, merge)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from streamsieve._one_thread import changes
 from streamsieve._text import shown
 from streamsieve._validation import check_classes, check_named_rows, check_rows, question_labels
-from streamsieve._values import bad_value
+from streamsieve._values import LIGHTEST, bad_value
 from streamsieve.base.covered import CoveredParts
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.merging import MergingRows
@@ -22,33 +22,33 @@ from streamsieve.base.row_buffer import SMALL, RowBuffer
 from streamsieve.base.selector import Selector
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
 from streamsieve.exceptions import BadValueError, CapabilityError, InputError, InputTypeError, SchemaError
+from streamsieve.feature_names import FeatureNames
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import IntArray, RowBatch, Task
 from streamsieve.state import Bool, Choice, Field, Int, Nested, Texts, untouched_on_error
 from streamsieve.state.tree import UNPROVEN
 
-#: Labels that the text of a selector names.
+#: Maximum number of labels in the text representation of a selector.
 SHOWN_LABELS = 6
 
 
 class RowSelector(MergingRows, RankedFeatures, Selector):
-    """Select features from rows that arrive in batches, in one pass.
+    """Base class for selecting features from rows that arrive in batches, in one pass.
 
-    A subclass writes three methods: :meth:`_start` makes the empty state, :meth:`_learn` takes a batch
-    (wholly or, on an error, not at all), and :meth:`_scores` returns one score per feature, larger is better.
-    If its traits say that it merges, it writes :meth:`_merge`; where the k best are not the selection,
-    :meth:`_choose`.  Parameters and fitted attributes are declared in ``parameters`` and ``fields``: the
-    same rules then check them on the first batch and on loading.
+    A subclass implements three methods: :meth:`_start` creates the empty state, :meth:`_learn` learns a batch
+    (entirely or, on an error, not at all), and :meth:`_scores` returns one score per feature, larger is
+    better.  It implements :meth:`_merge` if its traits say that it merges, and :meth:`_choose` if the
+    selection is not simply the k best.  Parameters and fitted attributes are declared in ``parameters`` and
+    ``fields``; the same rules check them on the first batch and on loading.
 
-    Everything else follows: ``fit``, ``partial_fit``, ``learn``, dict rows, ``selected_``, ``ranked_``,
-    ``scores_``, ``ledger_``, ``transform`` with ``output="drop"``, ``"zero"`` or ``"frozen"``, ``save`` and
-    ``load``.
+    The base class provides the rest: ``fit``, ``partial_fit``, ``learn``, dict rows, ``selected_``,
+    ``ranked_``, ``scores_``, ``ledger_``, ``transform`` with ``output="drop"``, ``"zero"`` or ``"frozen"``,
+    ``save`` and ``load``.
 
     The features are fixed by the first batch (``fit``, ``partial_fit``, ``learn``) or open (``learn_one``,
     ``learn_many``), in which case later batches may be wider; see
-    :class:`~streamsieve.base.open_features.OpenFeatures`.  Small batches are buffered where ``_buffers_rows``
-    says that their size is immaterial.  One object, one thread: a second one that comes in while the first
-    learns gets ``ConcurrentUseError``.
+    :class:`~streamsieve.base.open_features.OpenFeatures`.  Small batches are buffered if ``_buffers_rows`` is
+    set.  An object is for one thread at a time: a second one gets ``ConcurrentUseError``.
 
     Examples
     --------
@@ -98,29 +98,31 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
 
     @property
     def _target(self) -> str | None:
-        """What ``y`` must be: "classes", "numeric", "auto" (its values decide), or None if not needed."""
+        """Type of ``y`` needed: "classes", "numeric", "auto" (by its values), or None for no target."""
         return "classes"
 
     @abstractmethod
     def _start(self, batch: RowBatch) -> None:
-        """Make the empty state on the first batch; the parameters have been checked."""
+        """Create the empty state on the first batch; the parameters have been checked."""
 
     @abstractmethod
     def _learn(self, batch: RowBatch) -> None:
-        """Take a batch into account."""
+        """Learn a batch."""
 
     def _merge(self, other: Self, columns: IntArray | None = None) -> None:
-        """Take the other's rows into account; its feature i is our ``columns[i]``, or i where None."""
+        """Merge another selector, whose feature i is our ``columns[i]``, or i if that is None."""
 
     # ---------------------------------------------------------------- learning
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget everything and learn from these rows alone.
+        """Discard everything learned and learn from these rows.
 
         Parameters
         ----------
-        X : rows (dense, sparse or dataframe); NaN means missing where the traits say so
-        y : one label or number per row
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows; NaN means missing if the selector supports missing values.
+        y : array-like of shape (n_samples,), default=None
+            The target: one label or number per row.
 
         Returns
         -------
@@ -129,23 +131,27 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         return self._fit(X, y, None)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
-        """Learn from some more rows.
+        """Learn a batch of rows.
 
         Parameters
         ----------
-        X, y : as for :meth:`fit`; the features must be those of the first batch
-        classes : all labels that may occur, as scikit-learn's incremental estimators take them.  Not
-            needed: labels may appear at any time.  If given, a label in ``y`` that is not among them is
-            refused.
+        X, y : as for :meth:`fit`
+            The features must be those of the first batch.
+        classes : array-like, default=None
+            All labels that may occur, as for scikit-learn's incremental estimators.  Not needed, as labels
+            may appear at any time; if given, other labels in ``y`` are an error.
 
         Returns
         -------
         self
         """
-        check_classes(y, classes, self._target)
+        if classes is not None:
+            self._check_values()
+            check_classes(y, classes, self._target)
         return self._partial_fit(X, y, None)
 
     def _fit(self, X: Any, y: Any, weight: Any) -> Self:
+        self._check_values()
         with untouched_on_error(self):
             self._forget()
             return self._take(X, y, weight, first=True)
@@ -161,6 +167,7 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
             return self
         if not first:
             return self._take(X, y, weight, first=False)
+        self._check_values()
         with untouched_on_error(self):
             return self._take(X, y, weight, first=True)
 
@@ -169,30 +176,26 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
 
         Parameters
         ----------
-        batch : what a source's ``rows`` yields; all batches have the features of the first one, unless
-            it came by :meth:`learn_one` or :meth:`learn_many`
+        batch : RowBatch
+            A batch as yielded by the ``rows`` method of a source.  Its features must be those of the first
+            batch, unless the first rows were learned by :meth:`learn_one` or :meth:`learn_many`.
 
         Returns
         -------
         self
         """
-        if not isinstance(batch, RowBatch):
-            raise InputTypeError(
-                f"learn takes a batch of a source, got a {type(batch).__name__}: "
-                "use partial_fit(X, y) for arrays"
-            )
+        _check_batch(batch)
         if batch.names is None:
             return self._partial_fit(batch.X, batch.y, batch.weight)
-        if getattr(batch.X, "ndim", None) != 2:
-            raise InputTypeError(f"a batch has a matrix of rows; got a {type(batch.X).__name__}")
         first, width = not hasattr(self, "n_features_in_"), batch.X.shape[1]
-        if len(batch.names) != width:
-            raise SchemaError(f"the batch has {width} features, but {len(batch.names)} names")
         if not first and not self._fixed_:
             checked = check_named_rows(NullEstimator(), batch, target=self._target)
             self._learn_open([str(name) for name in batch.names], checked)
             return self
-        if not first:
+        if first:
+            self._check_values()
+            FeatureNames().check(batch.names, 0)
+        else:
             self._check_names(batch.names)
         checked = check_named_rows(self, batch, target=self._target)
         with untouched_on_error(self):
@@ -203,15 +206,16 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
             return self._learn_named(checked)
 
     def declare(self, batch: RowBatch) -> Self:
-        """Fix the features, their names and the kind of target by a batch, without learning its rows.
+        """Fix the features, their names and the type of target by a batch, without learning its rows.
 
-        The result holds no rows: it is the neutral element of :meth:`merge`, and later batches must be like
-        this one.  Parts of a stream that are learned in several places are declared alike.
+        The result has seen no rows: it is the neutral element of :meth:`merge`, and later batches must have
+        the same features.  Use it where parts of a stream are learned separately.
 
         Parameters
         ----------
-        batch : a batch of the source; its values do not matter, except that fractions in ``y`` make a target
-            numeric where the task is not given
+        batch : RowBatch
+            A batch of the source.  Its values do not matter, except that fractions in ``y`` imply regression
+            if the task is not given.
 
         Returns
         -------
@@ -226,7 +230,12 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         (0, 4)
         """
         if hasattr(self, "n_features_in_"):
-            raise CapabilityError("declare comes before the first rows, and some were learned already")
+            raise CapabilityError(
+                "declare must be called before the first rows, but some were learned already"
+            )
+        _check_batch(batch)
+        self._check_values()
+        FeatureNames().check(batch.names or (), 0)
         with untouched_on_error(self):
             if batch.names is None:
                 checked = check_rows(self, batch.X, batch.y, batch.weight, target=self._target, reset=True)
@@ -238,10 +247,12 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         return self
 
     def _check_names(self, names: Sequence[str]) -> None:
-        """Refuse a batch whose features are not those of the first one, in the same order."""
+        """Raise ``SchemaError`` if the features are not those of the first batch, in the same order."""
         known = getattr(self, "_names_in_", None)
         if known is None:
-            raise SchemaError("earlier rows had no names, but this batch has: give names always or never")
+            raise SchemaError(
+                "earlier rows had no feature names, but this batch has: give names always or never"
+            )
         if len(names) != len(known):
             raise SchemaError(f"the batch has {len(names)} features, but {len(known)} were seen")
         if any(map(ne, names, known)):
@@ -252,7 +263,9 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
 
     def _begin_rows(self, batch: RowBatch) -> None:
         if batch.weight is not None and not batch.weight.any():
-            raise InputError("all sample weights are zero: there is nothing to learn from")
+            raise InputError(
+                f"all sample weights are zero, or below {LIGHTEST:g}: there is nothing to learn from"
+            )
         tasks, has_task = self.traits.tasks, hasattr(self, "task")
         unsure = self._target == "classes" and Task.MULTICLASS in tasks
         if unsure and batch.y is not None and getattr(self, "task", "auto") == "auto":
@@ -269,7 +282,7 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         self._start(batch)
 
     def _learn_rows(self, batch: RowBatch) -> None:
-        """Take a batch into account, and drop what was computed before."""
+        """Learn a batch, and drop cached results."""
         self._learn(batch)
         self._invalidate()
 
@@ -285,11 +298,11 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
     # ---------------------------------------------------------------- the buffer of small batches
 
     def _known_labels(self) -> Iterable[Any]:
-        """Return the labels that ``_learn`` cannot refuse; only rows with these are buffered."""
+        """Return the labels that ``_learn`` is sure to accept; only rows with these are buffered."""
         return ()
 
     def _buffer_arrays(self, X: Any) -> None:
-        """Prepare to buffer batches like this one, so that many of them cost one pass."""
+        """Set up the buffer for batches like this one."""
         if isinstance(X, np.ndarray) and X.dtype.kind == "f":
             if not isinstance(self._buffer, RowBuffer) or self._buffer.rows.dtype != X.dtype:
                 self._buffer = RowBuffer(X.shape[1], X.dtype, numeric=self._target == "numeric")
@@ -316,9 +329,9 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         super()._forget()
         self._buffer = None
 
-    def _learnt(self) -> dict[str, Any]:
+    def _fitted_attributes(self) -> dict[str, Any]:
         self._flush_buffer()
-        return super()._learnt()
+        return super()._fitted_attributes()
 
     def _learn_named(self, batch: RowBatch) -> Self:
         self._flush_buffer()
@@ -332,7 +345,7 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
 
     @fitted_property
     def task_(self) -> str:
-        """Type of target: "regression", "binary" for at most two labels remembered, or "multiclass"."""
+        """Type of target: "regression", "binary" if at most two labels were seen, or "multiclass"."""
         if self._learns_numbers:
             return str(Task.REGRESSION)
         n_labels = 2 if self.traits.tasks == {Task.BINARY} else len({*self._remembered_labels()})
@@ -350,7 +363,7 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         return f"target: {len(labels)} class{'es' * (len(labels) != 1)} ({some})" if labels else ""
 
     def _remembered_labels(self) -> Iterable[Any]:
-        """Return the labels seen, or nothing if they are not remembered."""
+        """Return the labels seen, or None if they are not stored."""
         return self._known_labels()
 
     @property
@@ -368,7 +381,7 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         if (top.names is not None) is not self._forgets_names:
             yield "the selected features have names that they should not have, or lack them"
         if top.rows > self.n_samples_seen_:
-            yield f"the selection is of row {top.rows:,}, and {self.n_samples_seen_:,} were learnt"
+            yield f"the selection is of row {top.rows:,}, and {self.n_samples_seen_:,} were learned"
         for columns in (top.features, top.frozen) if top.names is None else ():
             if (
                 columns is not None
@@ -378,7 +391,24 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
                 yield "the selected features are not among its features"
 
     def _proven_features(self, *widths: int) -> Iterator[str]:
-        """Yield a problem if nothing in the state is as wide as the number of features it claims."""
+        """Yield a problem if no array in the state has the claimed number of features."""
         named = "_names_in_" in self.__dict__ or "_vocabulary_" in self.__dict__
         if not named and self.n_features_in_ > max(UNPROVEN, *widths):
             yield f"it claims {self.n_features_in_:,} features, but has no array of that size"
+
+
+def _check_batch(batch: Any) -> None:
+    """Refuse what is no batch of rows, or has other names than columns."""
+    if not isinstance(batch, RowBatch):
+        raise InputTypeError(
+            f"a batch of a source (RowBatch) is needed, got a {type(batch).__name__}: use partial_fit(X, y) "
+            "for arrays"
+        )
+    if batch.names is None:
+        return
+    if getattr(batch.X, "ndim", None) != 2:
+        raise InputTypeError(f"a batch has a matrix of rows; got a {type(batch.X).__name__}")
+    names, width = batch.names, batch.X.shape[1]
+    if not hasattr(names, "__len__") or len(names) != width:
+        found = len(names) if hasattr(names, "__len__") else f"a {type(names).__name__} of"
+        raise SchemaError(f"the batch has {width} features, but {found} names")

@@ -1,4 +1,4 @@
-"""Estimators with ``random_state``: a seed that is given, or drawn once and saved."""
+"""Mixin for estimators with ``random_state``; the seed is given, or drawn once and saved."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LARGEST = 2**32 - 1
 
 
 class Seeded:
-    """The part of an estimator that has the parameter ``random_state``.
+    """Mixin for estimators with the parameter ``random_state``.
 
     With ``random_state=None``, a seed is drawn when it is first needed after a fit has begun.  It is saved
     with the state, so that a resumed stream continues as if it had never stopped.

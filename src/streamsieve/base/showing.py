@@ -1,4 +1,4 @@
-"""What a fitted selector shows: a ranking as a frame, a picture, its text, and its page in a notebook."""
+"""Presentation of a fitted selector: ranking as a dataframe, plot, text, and HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -12,24 +12,26 @@ from streamsieve._extras import needs
 from streamsieve._frames import new_frame
 from streamsieve._text import shown
 
-#: Kept features that a page lists.
+#: Maximum number of kept features listed in the HTML.
 LISTED = 20
 
 
 def types_of(selector: Any) -> dict[str, str]:
-    """Return the types of columns by name, where some column is not numeric; else nothing."""
+    """Return the types of columns by name if some column is not numeric, else an empty dict."""
     types: dict[str, str] = getattr(selector, "column_types_", {})
     return types if {*types.values()} - {"numeric"} else {}
 
 
 class Shown(BaseEstimator):
-    """The part of a selector that shows what it did."""
+    """Mixin for selectors that present their results."""
 
-    #: What the target was taken for, as ``describe_target`` says it; empty where it is not known.
+    #: How the target was interpreted, in the words of ``describe_target``; empty if not known.
     _target_text: str = ""
     #: Why this method was chosen, where `streamsieve.select` chose it.
     _chosen_by: str = ""
-    #: Library of the dataframe that was learnt from; None: any.
+    #: Column of the dataframe that was the target.
+    _target_column: str | None = None
+    #: Library of the dataframe that was learned from; None: any.
     _library: str | None = None
 
     def ranking(self: Any, library: str | None = None) -> Any:
@@ -38,13 +40,13 @@ class Shown(BaseEstimator):
         Parameters
         ----------
         library : {"pandas", "polars", "pyarrow"} or None, default=None
-            What kind of dataframe; None is that of the data, or the first of these that is installed.
+            Dataframe library.  If None, that of the data, or the first of these that is installed.
 
         Returns
         -------
-        dataframe with the columns ``rank``, ``feature``, ``score`` and ``p_value``, and ``type`` where
-        some column is not numeric; the score of a column selector is the statistic by which the feature
-        was kept, and what is not known is NaN
+        dataframe with the columns ``rank``, ``feature``, ``score`` and ``p_value``, and ``type`` if some
+        feature is not numeric; the score of a column selector is the statistic by which the feature was kept,
+        and unknown values are NaN
         """
         names, scores, p_values = self._ranking()
         types = types_of(self)
@@ -67,14 +69,14 @@ class Shown(BaseEstimator):
         return [names[i] for i in order], scores[order].tolist(), p_values[order].tolist()
 
     def plot(self: Any, ax: Any = None, *, k: int = LISTED) -> Any:
-        """Draw the kept features as bars of their scores, best first.
+        """Plot the scores of the kept features as a bar chart, best first.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on.  If None, a new figure.
         k : int, default=20
-            Number of features to draw at most.
+            Maximum number of features to draw.
 
         Returns
         -------
@@ -86,26 +88,26 @@ class Shown(BaseEstimator):
             _, ax = pyplot.subplots(figsize=(6, 1 + 0.25 * max(1, len(names))), layout="constrained")
         sizes = np.nan_to_num(np.array(scores, np.float64), posinf=np.nan)
         ax.barh(range(len(names)), sizes, color="#4477aa")
-        # a name is text, not a formula
+        # a "$" in a name must not start a formula
         ax.set_yticks(range(len(names)), [shown(name).replace("$", r"\$") for name in names])
         ax.invert_yaxis()
         ax.set_xlabel("score")
         ax.set_title(f"{type(self).__name__}: {self._progress()}")
         return ax
 
-    # ---------------------------------------------------------------- text and page
+    # ---------------------------------------------------------------- text and HTML
 
     def _progress(self: Any) -> str:
-        """Return how far it is, without computing or changing anything."""
+        """Return a summary of progress, without computing or changing anything."""
         kept, n = len(self.selected_), self.n_features_in_
         return f"{kept:,} of {n:,} feature{'s' * (n != 1)} kept"
 
     def _target_line(self) -> str:
-        """Return what the target was taken for; empty if the selector had none or does not know it."""
+        """Return how the target was interpreted; empty if there was none, or it is not known."""
         return f"target: {self._target_text}" if self._target_text else ""
 
     def _facts(self: Any) -> list[str]:
-        """Return what is to be said about a fitted selector, a line each; nothing if it is not fitted."""
+        """Return facts about a fitted selector, one line each; empty if it is not fitted."""
         if not {"ledger_", "_ledger_"} & self.__dict__.keys():
             return []
         return [line for line in (self._chosen_by, self._target_line(), self._progress()) if line]
@@ -125,7 +127,7 @@ class Shown(BaseEstimator):
         return bundle
 
     def _page(self: Any) -> str:
-        """Return what was kept and why, as HTML; nothing before a fit."""
+        """Return the kept features and the reasons as HTML; empty before fitting."""
         facts = self._facts()
         if not facts:
             return ""

@@ -1,4 +1,4 @@
-"""Blocks with the types of their columns, and what is remembered of them."""
+"""Types of the columns of a block, declared or guessed, and their record."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from streamsieve.column_types import (
     guessed_types,
     known_types,
 )
-from streamsieve.decisions import FeatureNames
 from streamsieve.exceptions import CapabilityError, SchemaError
+from streamsieve.feature_names import FeatureNames
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import ColumnBlock, IntArray, Matrix
 from streamsieve.state import Array, Part
@@ -43,6 +43,9 @@ class ColumnTypesRecord(Part):
     def codes(self) -> IntArray:
         """Positions in `TYPES`, by arrival number."""
         return np.frombuffer(bytes(self._bytes), np.uint8).astype(np.int64)
+
+    def __getitem__(self, index: int) -> str:
+        return TYPES[self._bytes[index]]
 
     def append_one(self, kind: int) -> None:
         """Add the type of a single column."""
@@ -63,7 +66,7 @@ class ColumnTypesRecord(Part):
 
 
 def check_declared(types: ColumnTypes, names: Sequence[str] | None, width: int) -> None:
-    """Refuse a declared type of a column that is not there."""
+    """Raise ``SchemaError`` if a type is declared for an unknown column."""
     if isinstance(types, Mapping):
         known = names or [f"x{j}" for j in range(width)]
         for name in types:
@@ -90,10 +93,10 @@ def typed(
     Parameters
     ----------
     block : float columns
-    types : what the caller declared
-    ordered : names of columns that were categories or text, and whether these are ordered
-    start : arrival number of the first column, after which columns without names are called
-    most : number of levels of a nominal column, as for ``as_levels``
+    types : types declared by the user
+    ordered : names of columns that were categories or text, and whether their levels are ordered
+    start : arrival number of the first column, from which columns without names get theirs
+    most : maximum number of levels of a nominal column, as for ``as_levels``
     """
     if types is None and not ordered:
         return replace(block, types=guessed_types(block.X))
@@ -120,7 +123,7 @@ def _values(X: Matrix, j: int) -> Any:
 
 
 def _replaced(X: Matrix, j: int, values: Any, original: Matrix) -> Matrix:
-    """Return a matrix with another column j, copied once."""
+    """Return a matrix with column j replaced; the first replacement copies it."""
     if sp.issparse(X):
         X = sp.lil_array(X)
         X[:, j] = values[:, None]
@@ -133,23 +136,23 @@ def _replaced(X: Matrix, j: int, values: Any, original: Matrix) -> Matrix:
 if TYPE_CHECKING:
     from streamsieve.base.selector import Selector
 
-    Beside = Selector
+    MixinBase = Selector
 else:
-    Beside = object
+    MixinBase = object
 
 
-class TypedColumns(Beside):
-    """What column selectors know about types; it stands before `Selector`."""
+class TypedColumns(MixinBase):
+    """Mixin for column selectors with column types; precedes `Selector` in the bases."""
 
     ledger_: Ledger
     names_: FeatureNames
     _types_: ColumnTypesRecord
-    #: Levels that a nominal column may have; None: as many as tables take.
+    #: Maximum number of levels of a nominal column; None for the limit of the tables.
     _most_levels: ClassVar[int | None] = None
 
     @property
     def _knows_types(self) -> bool:
-        """Whether the types of columns matter: then blocks have them, and they are remembered."""
+        """Whether the test depends on column types; if so, blocks carry types, and these are recorded."""
         return False
 
     def _coded(self, X: Any) -> tuple[Any, dict[str, bool]]:
@@ -157,7 +160,7 @@ class TypedColumns(Beside):
         return coded(X) if self.traits.text else (X, {})
 
     def _typed(self, block: ColumnBlock, ordered: Mapping[str, bool] | None = None) -> ColumnBlock:
-        """Return a block with the types of its columns, if they matter."""
+        """Return a block with the types of its columns, if the test depends on them."""
         if self._knows_types:
             types = getattr(self, "types", None)
             return typed(block, types, ordered or {}, self.n_features_in_, self._most_levels)
@@ -169,9 +172,14 @@ class TypedColumns(Beside):
             )
         return block
 
+    def _type_of(self, feature: str) -> str | None:
+        """Return the type of a column by name; None if its name is not on record."""
+        index = self.names_.index_of(feature)
+        return None if index is None or index >= self.n_features_in_ else self._types_[index]
+
     @property
     def column_types_(self) -> dict[str, str]:
-        """Types of the columns on record by name, as they were declared, read off dtypes, or guessed."""
+        """Types of the recorded columns by name: declared, inferred from dtypes, or guessed."""
         if "_types_" not in self.__dict__:
             raise AttributeError(
                 f"{type(self).__name__} has column_types_ after begin or fit, where types choose the test"

@@ -1,4 +1,4 @@
-"""Selectors for rows that may count more or less than one."""
+"""Mixin for row selectors with sample weights."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from streamsieve._validation import check_classes
 if TYPE_CHECKING:
     from streamsieve.base.rows import RowSelector
 
-    Beside = RowSelector
+    MixinBase = RowSelector
 else:
-    Beside = object
+    MixinBase = object
 
 
-class WeightedRows(Beside):
-    """Stands before `RowSelector` where rows may carry weights; weight k is the same as k copies of a row.
+class WeightedRows(MixinBase):
+    """Mixin for row selectors with sample weights; weight k is equivalent to k copies of a row.
 
-    The parameter stands only where it has a meaning: scikit-learn and its users look at the signature of
-    ``fit`` to see whether a selector takes weights.
+    It precedes `RowSelector` in the bases.  Only selectors that use weights have the parameter, because
+    scikit-learn and its users inspect the signature of ``fit`` to see whether weights are supported.
     """
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Forget everything and learn from these rows alone.
+        """Discard everything learned and learn from these rows.
 
         Parameters
         ----------
-        X : rows (dense, sparse or dataframe); NaN means missing where the traits say so
-        y : one label or number per row
-        sample_weight : one non-negative number per row
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows; NaN means missing if the selector supports missing values.
+        y : array-like of shape (n_samples,), default=None
+            The target: one label or number per row.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights of the rows.  If None, all weights are 1.
 
         Returns
         -------
@@ -37,33 +40,37 @@ class WeightedRows(Beside):
         return self._fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from some more rows.
+        """Learn a batch of rows.
 
         Parameters
         ----------
-        X, y, sample_weight : as for :meth:`fit`; the features must be those of the first batch
-        classes : all labels that may occur, as scikit-learn's incremental estimators take them.  Not
-            needed: labels may appear at any time.  If given, a label in ``y`` that is not among them is
-            refused.
+        X, y, sample_weight : as for :meth:`fit`
+            The features must be those of the first batch.
+        classes : array-like, default=None
+            All labels that may occur, as for scikit-learn's incremental estimators.  Not needed, as labels
+            may appear at any time; if given, other labels in ``y`` are an error.
 
         Returns
         -------
         self
         """
-        check_classes(y, classes, self._target)
+        if classes is not None:
+            self._check_values()
+            check_classes(y, classes, self._target)
         return self._partial_fit(X, y, sample_weight)
 
     def learn_many(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
-        """Learn rows of a dataframe whose columns may come and go.
+        """Learn rows of a dataframe whose columns may differ from those of earlier rows.
 
         Parameters
         ----------
-        X : dataframe; an absent column is missing in these rows if they are dense, and 0 if they are
-            sparse or the selector's traits have no missing values
+        X : dataframe of shape (n_samples, n_columns)
+            Known features without a column here are missing in these rows, or 0 if the dataframe is sparse or
+            the selector does not support missing values.
         y, sample_weight : as for :meth:`fit`
 
         Notes
         -----
-        Dense rows take memory for all features known.
+        A dense batch is expanded to all features known so far.
         """
         self._learn_frame(X, y, sample_weight)

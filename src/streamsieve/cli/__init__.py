@@ -1,4 +1,19 @@
-"""The command line: ``streamsieve methods | select | screen | compare | merge | show | plot | demo``."""
+"""The command line: ``streamsieve methods | select | screen | compare | merge | show | plot | demo``.
+
+========================= ===========================================================================
+app, options              the commands; options that several of them share
+select, methods, merge,   one command each (``select`` has ``screen`` too);
+show, demo
+compare                   with ``compare_data`` (on what) and ``compare_plan`` (which selectors and learners)
+plot, plot_commands       pictures of screens over time
+reading, suspects         the data of a command and what is said about them; identifiers and leaks
+grouped_columns           indicators of a text column as a group; ``dependent_rows``: --groups and --time
+parameters, engine        --param and lists of names; --engine
+results, effects          a fitted selector as tables; what its numbers are called
+writing, code             files of a selection; --code
+output, progress          text, JSON and files; progress bars; ``interrupts`` answers Ctrl-C
+========================= ===========================================================================
+"""
 
 from __future__ import annotations
 
@@ -25,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    from streamsieve._doors import command_line  # noqa: PLC0415
     from streamsieve.cli import interrupts  # noqa: PLC0415
 
     interrupts.begin()
@@ -36,4 +52,5 @@ def run(arguments: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 2
-    return invoke(arguments)
+    with command_line():
+        return invoke(arguments)

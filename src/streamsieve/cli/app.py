@@ -325,7 +325,7 @@ def merge(
     quiet: Quiet = False,
     json: Json = False,
 ) -> None:
-    """Merge saved row selectors into one that has learnt the rows of all."""
+    """Merge saved row selectors into one that has learned the rows of all."""
     from streamsieve.cli import merge as implementation  # noqa: PLC0415
 
     implementation.merge(files, out, overwrite=overwrite, quiet=quiet, as_json=json)

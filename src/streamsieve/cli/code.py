@@ -54,8 +54,9 @@ def lines(data: list[str], reading: Reading, selector: Any, source: Any, rows: d
         missing = dict.fromkeys([*encoded, *source.coded], "missing")
         reads.append(f"data = data.fillna({missing!r})")
     for name in source.dates:
-        days = f'pd.to_datetime(data[{name!r}]).astype("datetime64[us]").astype("int64") / 86400e6'
-        reads.append(f"data[{name!r}] = {days}  # days since 1970")
+        read = f"pd.to_datetime(data[{name!r}], utc=True{_date_form(source.date_orders.get(name))})"
+        since = 'sub(pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)  # days since 1970'
+        reads.append(f"data[{name!r}] = {read}.{since}")
     if reading.missing == "impute":
         imports.add("from sklearn.impute import SimpleImputer")
         steps.append('SimpleImputer().set_output(transform="pandas")')
@@ -77,6 +78,15 @@ def lines(data: list[str], reading: Reading, selector: Any, source: Any, rows: d
     return "\n".join(program).splitlines()
 
 
+def _date_form(order: Any) -> str:
+    """Return how pandas reads dates in text."""
+    if order is None:
+        return ""
+    if order.form:
+        return f", format={order.form!r}"
+    return f', format="mixed", dayfirst={not order.month_first}'
+
+
 def _raw_names(source: Any) -> list[str]:
     """Return the columns of the files that the features are made of, in order."""
     origin = {feature: name for name, made in source.encoded.items() for feature in made}
@@ -87,14 +97,14 @@ def _reads(files: list[Path], reading: Reading, dialect: Any) -> list[str]:
     kind = format_of(files[0]).kind
     options: dict[str, Any] = {}
     if kind == "excel":
-        options = {"sheet_name": reading.sheet}
+        options = {"sheet_name": reading.sheet, "skiprows": reading.skip_rows, "engine": "calamine"}
     elif kind == "json":
         options = {"lines": not files[0].read_bytes()[:64].lstrip().startswith(b"[")}
     elif kind == "csv":
         plain = {"sep": ",", "decimal": ".", "encoding": "utf-8"}
         options = {
             name: getattr(dialect, name) for name, usual in plain.items() if getattr(dialect, name) != usual
-        }
+        } | {"skiprows": reading.skip_rows}
     given = {name: value for name, value in options.items() if value}
     if reading.na and kind in ("csv", "excel"):
         given["na_values"] = list(reading.na)

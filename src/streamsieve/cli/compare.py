@@ -22,7 +22,9 @@ from streamsieve.cli.options import Reading
 from streamsieve.cli.output import say, say_json, say_table, warnings_as_notes
 from streamsieve.cli.progress import progress
 from streamsieve.cli.reading import named_ways_out
+from streamsieve.cli.results import types_line
 from streamsieve.cli.suspects import Suspects
+from streamsieve.column_types import guessed_types, type_names
 from streamsieve.evaluation.engine.problem import Problem
 from streamsieve.evaluation.engine.store import CELLS, REPORTED, SETTINGS
 from streamsieve.evaluation.reports import html
@@ -75,7 +77,9 @@ def compare(request: Request) -> int:
     check_options(options)
     _check_folder(request)
     resumed = (request.out / CELLS).exists() and not request.overwrite
-    data = compare_data.read(request.data, request.reading, options.groups or options.time)
+    data = compare_data.read(
+        request.data, request.reading, options.groups or options.time, time=options.time is not None
+    )
     task = data.task if request.options.task == "auto" else request.options.task
     with warnings_as_notes(quiet=request.silent, task=task), named_ways_out():
         problem = Problem.of(data.X, data.y, task, data.names)
@@ -83,7 +87,7 @@ def compare(request: Request) -> int:
     target = describe_target(data.y, data.target or None, str(problem.task))
     suspects = Suspects()
     suspects.look(data.X, data.y, data.names)
-    notes = (*data.notes, *suspects.notes())
+    notes = (*data.notes, *types_line(_types(data)), *suspects.notes())
     _announce(request, problem, plan, (*notes, target))
     first = _fits(request, problem, plan, {}) if plan.batch_size is not None else None
     by = {} if data.rows is None else {"groups" if options.groups else "time": data.rows}
@@ -100,6 +104,12 @@ def compare(request: Request) -> int:
     _write(request, report, made, fits, facts)
     _print(request, report, made, fits, time.perf_counter() - started)
     return 0
+
+
+def _types(data: compare_data.Data) -> dict[str, str]:
+    """Return the types that selectors which know types guess, by name."""
+    names = data.names or [f"x{j}" for j in range(data.X.shape[1])]
+    return dict(zip(names, type_names(guessed_types(data.X)), strict=True))
 
 
 def _best_sizes(made: Recommendation) -> dict[str, int]:
@@ -268,7 +278,8 @@ def _print(
 def _row(made: Recommendation, each: Standing) -> tuple[str, ...]:
     p = ("" if each is made.best else _number(each.adjusted, p_short(each.adjusted)),) * made.tested
     spread = _number(each.std, f"{each.std:.3f}")
-    return each.name, f"{each.mean:.3f}", spread, count_text(each.features), *p
+    name = f"all features + {each.learner}" if each.keeps_all else each.name
+    return name, f"{each.mean:.3f}", spread, count_text(each.features), *p
 
 
 def _number(value: float, text: str) -> str:

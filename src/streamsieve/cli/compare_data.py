@@ -42,8 +42,8 @@ class Data:
     rows: npt.NDArray[Any] | None = None  #: the column that says how rows depend on each other
 
 
-def read(given: list[str], reading: Reading, by: str | None = None) -> Data:
-    """Read files, or load a data set; the column ``by`` is no feature."""
+def read(given: list[str], reading: Reading, by: str | None = None, *, time: bool = False) -> Data:
+    """Read files, or load a data set; the column ``by``, which may hold times, is no feature."""
     if len(given) == 1 and is_name(given[0]):
         if by is not None:
             raise ParameterError(
@@ -74,7 +74,7 @@ def read(given: list[str], reading: Reading, by: str | None = None) -> Data:
         y=whole_labels(y),
         names=None if source.names is None else list(source.names),
         notes=tuple(described(source, reading, () if by is None else (by,))),
-        rows=None if by is None else np.asarray(source.column(by)),
+        rows=None if by is None else np.asarray(source.times(by) if time else source.column(by)),
     )
 
 

@@ -93,7 +93,7 @@ def check_options(options: Options) -> None:
     _sizes(options, MOST_FEATURES)
     where = "streamsieve methods lists methods and criteria"
     for name in parts_of("--selectors", options.selectors) if options.selectors is not None else ():
-        spelt("selector", name, selector_names(), where)
+        spelled("selector", name, selector_names(), where)
     known = [
         *learner_names(),
         *learner_names(regression=True),
@@ -101,7 +101,7 @@ def check_options(options: Options) -> None:
         *baselines(regression=False),
     ]
     for name in parts_of("--learners", options.learners) if options.learners is not None else ():
-        spelt("learner", name, known, f"there is {', '.join(dict.fromkeys(known))}")
+        spelled("learner", name, known, f"there is {', '.join(dict.fromkeys(known))}")
 
 
 def plan_for(options: Options, problem: Problem) -> Plan:
@@ -188,7 +188,7 @@ def _refuse_strangers(options: Options) -> None:
 # ------------------------------------------------------------------------------------ lists
 
 
-def spelt(what: str, name: str, known: Iterable[str], where: str) -> str:
+def spelled(what: str, name: str, known: Iterable[str], where: str) -> str:
     """Return the name that is meant, with or without underscores and capitals, or the nearest one."""
     names = {_bare(each): each for each in known}
     if _bare(name) not in names:
@@ -229,7 +229,7 @@ def _selectors(options: Options, problem: Problem, sizes: list[int]) -> tuple[di
         names = _default_selectors(options, problem)
     else:
         names = [
-            spelt("selector", name, selector_names(), "streamsieve methods lists methods and criteria")
+            spelled("selector", name, selector_names(), "streamsieve methods lists methods and criteria")
             for name in parts_of("--selectors", options.selectors)
         ]
     found = as_selectors(list(dict.fromkeys(names)), problem.task)
@@ -274,5 +274,5 @@ def _learners(options: Options, problem: Problem) -> tuple[list[str], bool]:
     known = [*learner_names(), *learner_names(regression=True), *(plain if rows else ())]
     able = learner_names(regression=problem.regression)
     where = f"there is {', '.join([*able, *(plain if rows else ())])}"
-    names = [spelt("learner", name, known, where) for name in parts_of("--learners", options.learners)]
+    names = [spelled("learner", name, known, where) for name in parts_of("--learners", options.learners)]
     return list(dict.fromkeys(names)), False

@@ -66,7 +66,7 @@ class DependentRows(NamedTuple):
             if self.groups is not None:
                 begin(groups=source.column(self.groups))
             elif self.time is not None:
-                _check_sorted(self.time, source.column(self.time))
+                _check_sorted(self.time, source.times(self.time))
                 begin(serial=True)
             else:
                 begin()

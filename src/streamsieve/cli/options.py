@@ -94,6 +94,12 @@ class Reading:
     dates: Annotated[
         bool, typer.Option("--dates", help="Use dates as numbers (days since 1970); otherwise left out.")
     ] = False
+    month_first: Annotated[
+        bool,
+        typer.Option(
+            "--month-first", help="Read 03/04/2024 as 4 March where it could also be 3 April, the default."
+        ),
+    ] = False
     missing: Annotated[
         str | None,
         typer.Option(
@@ -125,6 +131,9 @@ class Reading:
     na: Annotated[
         list[str] | None, typer.Option(metavar="TEXT", help="A text that means a missing value, as '?'.")
     ] = None
+    skip_rows: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Lines (rows of a sheet) before the names of columns.")
+    ] = 0
     sheet: Annotated[
         str | None, typer.Option(metavar="NAME", help="Sheet of a workbook; default the first.")
     ] = None
@@ -157,7 +166,8 @@ class Output:
         Path | None, typer.Option(metavar="FILE", help="Write the selector here, for ss.load in Python.")
     ] = None
     explain: Annotated[
-        str | None, typer.Option(metavar="FEATURE", help="Say why this feature was kept or not.")
+        list[str] | None,
+        typer.Option(metavar="FEATURE", help="Say why this feature was kept or not; may be repeated."),
     ] = None
     code: Annotated[
         bool, typer.Option("--code", help="Print a scikit-learn pipeline that makes the same selection.")

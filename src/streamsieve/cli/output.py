@@ -27,15 +27,18 @@ def say_table(headings: Mapping[str, str], rows: Iterable[Iterable[str]]) -> Non
     """Print a table; ``headings`` say for each column whether it is to the "left" or "right"."""
     table = Table(box=None, pad_edge=False)
     for heading, side in headings.items():
-        table.add_column(heading, justify="left" if side == "left" else "right")
+        table.add_column(heading, justify="left" if side == "left" else "right", overflow="fold")
     for row in rows:
         table.add_row(*map(shown, row))
     console().print(table)
 
 
 @contextmanager
-def warnings_as_notes(*, quiet: bool, task: str | None = None) -> Iterator[None]:
-    """Context: what the library warns its callers of is said as a note; a given ``task`` is no guess."""
+def warnings_as_notes(*, quiet: bool, task: str | None = None, target: str | None = None) -> Iterator[None]:
+    """Context: what the library warns its callers of is said as a note; a given ``task`` is no guess.
+
+    ``target`` is the column that the library knows as y.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
@@ -44,7 +47,9 @@ def warnings_as_notes(*, quiet: bool, task: str | None = None) -> Iterator[None]
         if not issubclass(each.category, UserWarning):
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
         elif not quiet and not (guessed and task not in (None, "auto")):
-            say(f"note: {each.message}{' (--task)' * guessed}")
+            said = str(each.message)
+            named = target is not None and guessed and said.startswith("y ")
+            say(f"note: {target}{said[1:]}" if named else f"note: {said}")
 
 
 def console(*, stderr: bool = False) -> Console:

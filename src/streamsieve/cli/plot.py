@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from streamsieve import sources
+from streamsieve.cli.effects import effect_name
 from streamsieve.cli.options import Reading
 from streamsieve.cli.output import check_files, say
 from streamsieve.cli.progress import progress
@@ -36,7 +37,7 @@ class Request:
     quiet: bool
 
     def check(self, data: list[str]) -> None:
-        """Refuse to work for an hour towards a file that cannot be written."""
+        """Refuse to work for an hour toward a file that cannot be written."""
         plots.check_path(self.out)
         outputs = {"--out": self.out, "--table": self.table}
         check_files(outputs, {"DATA": data}, overwrite=self.overwrite, suffixes={"--table": (".csv",)})
@@ -57,7 +58,8 @@ def scores(
     lives = {"half_life": "half-life {:,g} rows", "window": "the last {:,} rows"}
     how = [text.format(parameters[name]) for name, text in lives.items() if parameters.get(name) is not None]
     title = ", ".join([f"{Path(data[0]).name}: scores by {parameters['criterion']}", *how])
-    _finish(request, plots.scores(seen, top=top, title=title), seen)
+    measure = effect_name(screen)
+    _finish(request, plots.scores(seen, top=top, title=title, measure=measure), seen)
     _say(
         request,
         f"{len(seen.rows):,} looks at {int(seen.rows[-1]):,} rows   {len(shown.columns):,} features were "

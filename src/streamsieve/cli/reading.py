@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import shlex
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,7 +15,7 @@ from streamsieve._parameters import did_you_mean
 from streamsieve._paths import is_svmlight
 from streamsieve.cli.options import Reading, check_reading
 from streamsieve.cli.parameters import listed_names, names_of
-from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, SourceError
+from streamsieve.exceptions import BadValueError, CapabilityError, DateWarning, ParameterError, SourceError
 
 KAFKA = "kafka://"
 
@@ -37,11 +39,14 @@ def opened(data: list[str], reading: Reading, *, exclude: Sequence[str] = ()) ->
         options = {
             "categories": reading.categories,
             "dates": "number" if reading.dates else "drop",
+            "month_first": reading.month_first,
             **options,
         }
         if reading.categories == "refuse" and not reading.dates:
             options["dates"] = "refuse"
-    return sources.open(data[0] if len(data) == 1 else data, target=reading.target, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DateWarning)  # the remarks on the source say it
+        return sources.open(data[0] if len(data) == 1 else data, target=reading.target, **options)
 
 
 def _given(reading: Reading, exclude: Sequence[str]) -> dict[str, Any]:
@@ -53,6 +58,7 @@ def _given(reading: Reading, exclude: Sequence[str]) -> dict[str, Any]:
         "skip_text": reading.skip_text, "where": reading.where,
         "drop_missing_target": reading.drop_missing_target, "sep": _character(reading.sep),
         "decimal": reading.decimal, "encoding": reading.encoding, "na": reading.na, "sheet": reading.sheet,
+        "skip_rows": reading.skip_rows,
         "sql": reading.sql, "missing": None if reading.missing == "omit" else reading.missing,
     }  # fmt: skip
     return {name: value for name, value in options.items() if value}
@@ -122,13 +128,26 @@ def named_ways_out(selector: Any = None) -> Iterator[None]:
     except BadValueError as error:
         found = re.match("(.*)Input X contains NaN: (feature (.*) has missing values)", str(error))
         if not found:  # an infinity, or too large a number
-            raise
+            raise _too_large(error) from error
         where, what, feature = found[1], found[2], ast.literal_eval(found[3])
         omit = ""
         if selector is not None and "missing" in selector.get_params(deep=False):
             omit = "--missing omit (each test uses the rows that are complete), "
         advice = f"{omit}--missing impute (the mean of the column), or --exclude {listed_names([feature])}"
         raise BadValueError(f"{where}{what}: {advice}", error.feature, error.value) from error
+
+
+def _too_large(error: BadValueError) -> BadValueError:
+    """Return an error about an infinity that names the options that help."""
+    found = re.match("(.*)Input X contains infinity: (feature (.*) holds (-?inf))", str(error))
+    if not found:
+        return error
+    where, what, feature, value = found[1], found[2], ast.literal_eval(found[3]), found[4]
+    kept = f"{feature}{'>' if value == '-inf' else '<'}{value}"
+    advice = (
+        f"--where {shlex.quote(kept)} leaves such rows out, --exclude {listed_names([feature])} the column"
+    )
+    return BadValueError(f"{where}{what}: {advice}", error.feature, error.value)
 
 
 def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list[str]:
@@ -160,6 +179,11 @@ def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list
     lines.append(f"{total:,} column{'s' * (total != 1)}: {', '.join(parts)}")
     if "dates" in left_out:
         lines[-1] += "; --dates makes numbers of dates"
+    elif reading.dates and not source.dates:
+        lines.append(
+            "note: no column holds dates that can be read (as 2024-12-31, 31.12.2024, 31/12/2024 or "
+            "12/31/2024), so --dates changed nothing"
+        )
     return lines
 
 
@@ -168,10 +192,10 @@ def _names(names: Any, few: int = 5) -> str:
     return ", ".join(names[:few]) + (f" and {len(names) - few} more" if len(names) > few else "")
 
 
-def check_explained(feature: str | None, source: Any) -> None:
+def check_explained(feature: str, source: Any) -> None:
     """Refuse, before any work, to explain a feature that there is not."""
     names = getattr(source, "names", None)
-    if feature is None or names is None or feature in names:
+    if names is None or feature in names:
         return
     made = getattr(source, "encoded", {}).get(feature)
     if made:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from streamsieve._parameters import did_you_mean
+from streamsieve._validation import whole_labels
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.base.showing import types_of
 from streamsieve.cli.output import say_table
@@ -17,15 +19,16 @@ from streamsieve.exceptions import ParameterError
 SMALLEST_P = 1e-300
 
 
-def types_line(selector: Any) -> list[str]:
-    """Say which columns were taken for levels."""
-    types = types_of(selector)
+def types_line(types: Mapping[str, str]) -> list[str]:
+    """Say which columns are taken for levels, given types by name; nothing if all are numeric."""
+    if not {*types.values()} - {"numeric"}:
+        return []
     parts = []
     for kind in ("nominal", "ordinal", "binary", "numeric"):
         names = [name for name, found in types.items() if found == kind]
         few = f" ({', '.join(names[:5])}{', ...' * (len(names) > 5)})" if kind != "numeric" else ""
         parts += [f"{len(names):,} {kind}{few}"] if names else []
-    return [f"types: {', '.join(parts)}"] if parts else []
+    return [f"types: {', '.join(parts)}"]
 
 
 def kept_features(selector: Any) -> list[dict[str, Any]]:
@@ -118,7 +121,7 @@ def sign_note(kept: list[dict[str, Any]], effect: str, selector: Any, source: An
     signed = any(row.get("statistic", 0.0) < 0 for row in kept)
     if not signed or str(getattr(selector, "task_", "")) != "binary":
         return []
-    low, high = np.unique(source.y).tolist()
+    low, high = whole_labels(np.unique(source.y)).tolist()
     return [f"{effect} > 0: larger values go with {high}, < 0: with {low}"]
 
 
@@ -176,10 +179,10 @@ def explained(selector: Any, feature: str) -> str:
     known = feature_names(selector) if ranked else [d.feature for d in selector.ledger_]
     if feature not in known:
         raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, known)}")
-    kind = types_of(selector).get(feature)
-    of_type = "" if kind is None else f" ({kind})"
     if not ranked:
-        return str(selector.ledger_.why(feature)).replace(f"{feature}:", f"{feature}{of_type}:", 1)
+        return str(selector.ledger_.why(feature))
+    kind = types_of(selector).get(feature, "numeric")
+    of_type = "" if kind == "numeric" else f" ({kind})"
     j = known.index(feature)
     rank = int((selector.scores_ > selector.scores_[j]).sum()) + 1
     status = "kept" if selector.get_support()[j] else "not kept"

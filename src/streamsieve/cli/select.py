@@ -16,6 +16,7 @@ from streamsieve._kernels.compiling import compile_clock
 from streamsieve._text import shown
 from streamsieve._validation import classes_text, describe_target, range_text, task_of, whole_labels
 from streamsieve.base import ColumnSelector, OfflineSelector
+from streamsieve.base.showing import types_of
 from streamsieve.cli import code, writing
 from streamsieve.cli.dependent_rows import DependentRows
 from streamsieve.cli.effects import effect_name, effect_note
@@ -127,20 +128,25 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     if source is None:
         source = opened(request.data, request.reading, exclude=request.rows.columns)
     take_types(selector, request.reading, source)
-    check_explained(output.explain, source)
+    for feature in output.explain or ():
+        check_explained(feature, source)
     suspects = Suspects()
     watched = Watched(source, suspects)
-    with warnings_as_notes(quiet=output.silent, task=request.task), named_ways_out(selector):
+    with (
+        warnings_as_notes(quiet=output.silent, task=request.task, target=request.reading.target),
+        named_ways_out(selector),
+    ):
         how = _streamed(request, selector, watched)
     kept = kept_features(selector) if request.holdout is None else confirmed_features(selector)
     writing.write(output, selector, kept, source, request.reading)
     lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
-    lines += [*_target_line(watched, request, selector), *types_line(selector), *suspects.notes()]
+    lines += [*_target_line(watched, request, selector), *types_line(types_of(selector)), *suspects.notes()]
     lines += codes_note(suspects, selector)
     types = [row["type"] for row in kept if "type" in row]
     effect = effect_name(selector, types)
     after = effect_note(selector, effect, types)
     after += sign_note(kept, effect, selector, source) if kept else []
+    after += _ledger_note(output, selector)
     _print(request, selector, kept, how, effect, lines, [*after, *remarks_on(selector)])
     if output.code and not output.json:
         fitted = request.rows.given(request.holdout)
@@ -233,7 +239,7 @@ def _check(request: Request, selector: Any) -> None:
         how = "streams columns" if isinstance(selector, ColumnSelector) else "needs the whole matrix"
         raise CapabilityError(
             f"{type(selector).method_name()} {how}, and checkpoints are made of streams of rows: "
-            "leave --checkpoint out; --save keeps what was learnt"
+            "leave --checkpoint out; --save keeps what was learned"
         )
     else:
         files = CheckpointFile(output.checkpoint).files
@@ -259,7 +265,7 @@ def _checkpoint_rows(checkpoint: Path | None) -> int | None:
     try:
         return None if checkpoint is None else int(state.read_header(checkpoint)["stream"]["rows"])
     except (StateError, KeyError):
-        return None  # nothing was learnt yet
+        return None  # nothing was learned yet
 
 
 def _where(checkpoint: Path | None) -> str:
@@ -272,6 +278,17 @@ def _where(checkpoint: Path | None) -> str:
 
 
 # ------------------------------------------------------------------------------------ output
+
+
+def _ledger_note(output: Output, selector: Any) -> list[str]:
+    """Say that the ledger of a stream of rows knows the end only, where nothing was reviewed on the way."""
+    parameters = selector.get_params(deep=False)
+    if output.ledger is None or parameters.get("review_every", 0) is not None:
+        return []
+    option = (
+        "--review-every 1000" if type(selector).method_name() == "screen" else "--param review_every=1000"
+    )
+    return [f"note: the ledger holds the selection at the end; {option} records its changes on the way"]
 
 
 def _target_line(source: Any, request: Request, selector: Any) -> list[str]:
@@ -309,8 +326,9 @@ def _print(
         if isinstance(selector, ColumnSelector):
             result["found"] = selector.n_found_
             result["reasons"] = selector.ledger_.counts()
-        if output.explain is not None:
-            result["explain"] = explained(selector, output.explain)
+        if output.explain:
+            answers = [explained(selector, feature) for feature in output.explain]
+            result["explain"] = answers[0] if len(answers) == 1 else answers
         say_json(result)
         return
     if not output.quiet:
@@ -324,8 +342,8 @@ def _print(
                 say(f"wrote {path}")
         if not kept:
             say(nothing_kept(selector))
-    if output.explain is not None:
-        say(explained(selector, output.explain))
+    for feature in output.explain or ():
+        say(explained(selector, feature))
 
 
 def _tally(counts: dict[str, int], how: Run) -> str:

@@ -23,6 +23,8 @@ GLANCE, NOTICED = 128, 0.6
 MOST_COLUMNS = 20_000
 #: AUC, or correlation, of a column that gives the target away.
 LEAK = 0.999
+#: Rows of a class below which nothing is said of it.
+RAREST = 5
 SHOWN = 5
 #: Different targets up to which they are counted while rows stream by.
 MOST_LABELS = 1000
@@ -53,9 +55,13 @@ class Suspects:
         if y is None or len(np.unique(y)) < 2:
             return
         numeric = _is_numeric(y)
-        labels = y[rows] if numeric else np.unique(y, return_inverse=True)[1][rows]
-        for j in _noticed(X, rows, labels, numeric=numeric):
-            how = _leak(X[rows, j], labels, numeric=numeric)
+        labels = y if numeric else np.unique(y, return_inverse=True)[1]
+        few = rows[:: max(1, len(rows) // GLANCE)]
+        if not numeric:  # rare classes are seen, too
+            of_each = _of_each(labels)
+            few, rows = of_each if len(of_each) else few, np.union1d(rows, of_each)
+        for j in _noticed(X[few], labels[few], numeric=numeric):
+            how = _leak(X[rows, j], labels[rows], numeric=numeric)
             if how:
                 self.leaks[known[j]] = how
 
@@ -145,19 +151,29 @@ def _is_id(x: npt.NDArray[Any]) -> bool:
     return ordered or len(np.unique(x)) == len(x)
 
 
-def _noticed(
-    X: npt.NDArray[Any], rows: npt.NDArray[Any], labels: npt.NDArray[Any], *, numeric: bool
-) -> list[int]:
+def _of_each(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return some rows of each class, spread evenly; of many classes, of none.
+
+    Of a frequent class there are at most four times as many as of the rarest, or its ranks would hide those.
+    """
+    counts = np.bincount(labels)
+    if len(counts) > GLANCE:
+        return np.empty(0, np.intp)
+    ordered, ends = np.argsort(labels, kind="stable"), np.cumsum(counts)
+    most = max(min(GLANCE // len(counts), 4 * counts.min()), 8)
+    places = [np.linspace(e - n, e - 1, min(n, most)) for n, e in zip(counts, ends, strict=True)]
+    return np.sort(ordered[np.concatenate(places).astype(int)])
+
+
+def _noticed(X: npt.NDArray[Any], labels: npt.NDArray[Any], *, numeric: bool) -> list[int]:
     """Return columns whose ranks go with the target in a few rows; classes have no order."""
-    few = rows[:: max(1, len(rows) // GLANCE)]
-    place = np.searchsorted(rows, few)
-    ranks = np.argsort(np.argsort(X[few], axis=0), axis=0).astype(float)
+    ranks = np.argsort(np.argsort(X, axis=0), axis=0).astype(float)
     ranks -= ranks.mean(axis=0)
     if numeric:
-        basis = rankdata(labels[place])[:, None]
+        basis = rankdata(labels)[:, None]
         basis -= basis.mean()
     else:
-        basis = (labels[place][:, None] == np.unique(labels[place])).astype(float)
+        basis = (labels[:, None] == np.unique(labels)).astype(float)
     size = np.sqrt((basis**2).sum(axis=0))
     shares = (((basis / np.where(size > 0, size, 1)).T @ ranks) ** 2).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -176,6 +192,8 @@ def _leak(x: npt.NDArray[Any], labels: npt.NDArray[Any], *, numeric: bool) -> st
     classes = len(np.unique(labels))
     if classes == 2:
         ones = labels == labels.max()
+        if min(ones.sum(), (~ones).sum()) < RAREST:  # they are separated by chance
+            return ""
         auc = (rankdata(x)[ones].sum() - ones.sum() * (ones.sum() + 1) / 2) / (ones.sum() * (~ones).sum())
         auc = max(auc, 1 - auc)
         return f"AUC {auc:.4f}" if auc >= LEAK else ""

@@ -1,4 +1,18 @@
-"""Selectors for columns that stream in over fixed rows."""
+"""Selectors for columns that stream in over fixed rows.
+
+============================================ ================================================================
+block -> test -> level -> redundancy rule    ``composition``; ``blanket_composition`` adds spouses
+============================================ ================================================================
+saola, osfs, top_k                           pairwise, Markov-blanket, top-k rule (``redundancy/``);
+                                             ``markov_blanket_selector`` is what OSFS and Fast-OSFS share
+online_fdr                                   no redundancy rule: a level per column
+ossfs_dd, interaction_scan                   rules that defer decisions (``deferred``)
+alpha_investing, information_investing,      a regression model (``models/``) that columns join by a test,
+streamwise_ic, grafting, online_substitution an information criterion, a gradient, or substitution
+group_saola, ogfs, dofs                      columns in groups (``groups/``)
+two_way/                                     columns and rows at once, around another selector
+============================================ ================================================================
+"""
 
 from streamsieve.columns.alpha_investing import AlphaInvesting as AlphaInvesting
 from streamsieve.columns.dofs import DOFS as DOFS

@@ -1,4 +1,4 @@
-"""Alpha-investing: each column is tested given the model so far, at a level paid from a wealth."""
+"""Alpha-investing: each column is tested given the model so far, at a level paid from an alpha-wealth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.logistic import LogisticModel
-from streamsieve.columns.models.stepwise import COLLINEAR, LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested
+from streamsieve.columns.models.stepwise import COLLINEAR, LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested, Values
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.blocks import RELATIVE_TIE
 from streamsieve.dependence.target import numeric_target
@@ -24,7 +24,7 @@ from streamsieve.state import Choice, Float, Int, Nested
 
 MODELS = ("linear", "logistic")
 TEST_STATISTICS = ("t", "likelihood_ratio")
-#: Before the first single column after a success: any level is lower.
+#: Value before the first single column after a success: larger than any level.
 NO_BAR = (math.inf, 0.0)
 LOGISTIC = Traits(tasks=frozenset({Task.BINARY}), grouped_rows=True)
 
@@ -42,7 +42,8 @@ class AlphaInvestor(Stepwise):
 
     model: LinearModel | LogisticModel
 
-    #: Level of the last single column that needed one, and the strength below which it is rejected.
+    #: Level of the last single column that was tested exactly, and the squared statistic below which it is
+    #: rejected.
     _bar: tuple[float, float] = NO_BAR
 
     def __init__(
@@ -57,7 +58,9 @@ class AlphaInvestor(Stepwise):
         self._bar = NO_BAR
         return super().offer(block, start)
 
-    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:  # noqa: ARG002
+    def test(
+        self, gain: FloatArray, testable: BoolArray, first: int, values: Values,  # noqa: ARG002
+    ) -> Tested:  # fmt: skip
         """Test columns until one is accepted; until then the wealth is a cumulative product."""
         tests = self.tests + 1 + np.arange(len(gain))
         wealth = self.wealth * np.concatenate([[1.0], np.cumprod(1 - 0.5 / tests)])
@@ -86,7 +89,7 @@ class AlphaInvestor(Stepwise):
         return self.model.p_value(strength)
 
     def _least_strength(self, level: float) -> float:
-        """Return a strength that every p-value below the level exceeds (slightly less, for rounding)."""
+        """Return what t^2 or z^2 must exceed for a p-value below the level, less a margin for rounding."""
         if self._by_ratio:
             exact = -2 * math.log(level)
         elif isinstance(self.model, LogisticModel):
@@ -107,17 +110,17 @@ class AlphaInvestor(Stepwise):
         return int(hits[0]) if len(hits) else -1
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
-        """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
+        """Reject a single column, as (reason, statistic, p-value), or return None to leave it to `offer`."""
         model = self.model
         if isinstance(model, LogisticModel) or model.obstacle is not None:
             return None
         ss, inside, dot = linear.project_one(x, model.basis, model.size, model.residual)
         outside = ss - inside
         if not (0.0 < ss < math.inf and outside > COLLINEAR * ss):
-            return None  # constant, collinear or not finite: `offer` says which
+            return None  # constant, collinear or not finite: `offer` finds out which
         level = self.wealth / (2 * (self.tests + 1))
         if level < 0.5 * self._bar[0]:
-            # levels decrease until the next success, so the bar of a higher level is never too high
+            # levels decrease until the next success, so the bound of an earlier level stays valid
             self._bar = (level, self._least_strength(level))
         drop, rss, freedom = dot * dot / outside, model.rss, model.freedom
         by_ratio = self._by_ratio
@@ -165,7 +168,7 @@ class AlphaInvesting(ColumnSelector):
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
-    wealth_ : present wealth
+    wealth_ : current wealth
     ledger_ : every decision; the statistic is the signed t (or z) of the column's coefficient
     n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
@@ -252,7 +255,7 @@ class AlphaInvesting(ColumnSelector):
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do: a logistic model is for two classes."""
+        """Capabilities of the selector: a logistic model is for two classes."""
         return LOGISTIC if self.model == "logistic" else self._traits
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> AlphaInvestor:
@@ -262,5 +265,5 @@ class AlphaInvesting(ColumnSelector):
 
     @fitted_property
     def wealth_(self) -> float:
-        """Present wealth."""
+        """Current wealth."""
         return self._process_.wealth

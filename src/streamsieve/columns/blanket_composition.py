@@ -1,4 +1,4 @@
-"""A Markov-blanket rule and the spouses that it cannot see."""
+"""Composition of a Markov-blanket rule with the search for spouses, which the rule rejects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from streamsieve.state import Nested, register
 
 @register
 class BlanketComposition(Composition):
-    """A composition whose selection is the blanket; its outcomes are those of the rule alone."""
+    """A composition that selects the Markov blanket with spouses; its outcomes are those of the rule."""
 
     fields = {**Composition.fields, "pool": Nested(SpousePool, shares=("rows",))}
 
@@ -33,7 +33,7 @@ class BlanketComposition(Composition):
 
     @property
     def named(self) -> IntArray:
-        """Arrival numbers of the columns kept, and of the rejected ones that may still be."""
+        """Arrival numbers of the columns kept, and of the rejected ones that may still be kept."""
         return self.pool.features
 
     @property
@@ -41,13 +41,13 @@ class BlanketComposition(Composition):
         return True  # an irrelevant column may be a spouse
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
-        """Decide on a block by the rule, and remember the values of columns."""
+        """Decide on a block by the rule, and store the values of its columns."""
         outcome = super().offer(block, start)
         self.pool.follow(block.X, [*block.arrived(start)], block.types, outcome, start)
         return outcome
 
     def offer_one(self, x: FloatArray) -> None:
-        """Leave single columns to `offer`: their values are remembered."""
+        """Return None: single columns need `offer`, which stores their values."""
 
     def _record(self) -> Mapping[str, Any]:
         return {**super()._record(), "pool": self.pool}

@@ -1,11 +1,11 @@
-"""The one way in which relevance, level and redundancy compose: measure, test, settle.
+"""Composition of a relevance test, a significance level and a redundancy rule: measure, test, settle.
 
     block --measure--> Relevance --level--> Candidates --settle--> Outcome
           (pure)                 (fixed, or           (a rule, in order of arrival; the
                                   online FDR)          selector makes Decisions of it)
 
-A selector is a named composition: it chooses a test (`dependence/`, `independence/`) and a rule
-(`columns/redundancy/`), and has nothing else to do.
+Most column selectors are compositions: they only choose a test (`dependence/`, `independence/`) and a
+redundancy rule (`columns/redundancy/`).
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ import numpy as np
 
 from streamsieve.column_types import ColumnTypes, TypesParameter
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
-from streamsieve.decisions import KEPT, Outcome, PValues, ReplacedPValues
+from streamsieve.decisions import KEPT, Outcome
 from streamsieve.dependence.contract import MeasuredBlock, Relevance, RelevanceTest
 from streamsieve.exceptions import ParameterError, SchemaError, StateError
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.independence.p_values import CHOICES
+from streamsieve.lazy_p_values import PValues, ReplacedPValues
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
 from streamsieve.state import Choice, Int, Nested, Part, register
 from streamsieve.state.tree import flat
 
 MISSING = ("refuse", "omit")
-#: Measures and tests of correlation; "auto" is one where rows depend on each other or values are missing.
+#: Measures and tests of correlation; "auto" is one if rows are dependent or values are missing.
 CORRELATIONS = ("auto", "fisher_z")
-#: Measures over contingency tables, and those that take levels.
+#: Measures over contingency tables, and those that support levels.
 TABLE_MEASURES = ("su", "mutual_info")
 TYPED = ("auto", *TABLE_MEASURES)
 
@@ -56,16 +57,16 @@ def check_missing(missing: str, name: str, part: Any) -> None:
 
 
 def check_types(types: ColumnTypes, name: str, part: Any, instead: str = "auto") -> None:
-    """Refuse ``types`` for a measure or test (parameter ``name``) that takes all columns for numbers."""
+    """Refuse ``types`` for a measure or test (parameter ``name``) that treats all columns as numbers."""
     if types is not None and (part == "fisher_z" or not isinstance(part, str)):
         raise ParameterError(
-            f"types={types!r} does not go with {name}={part!r}, which has its own idea of columns: take "
+            f"types={types!r} does not go with {name}={part!r}, which treats all columns alike: use "
             f"{name}='{instead}'"
         )
 
 
 def ways_of(test: Any) -> tuple[str, ...]:
-    """Return how a test computes p-values; one that chooses by type has several ways."""
+    """Return how a test computes p-values; a test by column type has several ways."""
     ways = getattr(test, "p_value", "auto")
     return ways if isinstance(ways, tuple) else (ways,)
 
@@ -77,7 +78,7 @@ def problems(
     p_value: str,
     offered: int,
 ) -> Iterator[str]:
-    """Yield what a composition read from a file has that does not fit its selector's parameters."""
+    """Yield the inconsistencies of a composition read from a file with its selector's parameters."""
     if type(process.rule) is not rule:
         yield f"a {type(process.rule).__name__} does not go with the parameters: they need a {rule.__name__}"
     elif np.any(process.features >= offered):
@@ -102,7 +103,8 @@ class Composition(Part):
     """
 
     fields = {
-        "test": Nested(RelevanceTest, derived=True, shares=("rows",), optional=True),  # absent: the rule's
+        # absent: that of the rule
+        "test": Nested(RelevanceTest, derived=True, shares=("rows",), optional=True),
         "rule": Nested(RedundancyRule, derived=True, shares=("rows",)),
         "fdr": Nested(OnlineFDRProcedure, optional=True),
     }
@@ -119,7 +121,7 @@ class Composition(Part):
 
     @property
     def _holds_all(self) -> bool:
-        """Whether a measured block has the values of all columns, or only of those relevant at the level."""
+        """Whether a measured block holds the values of all columns, or only of the relevant ones."""
         return self.fdr is not None
 
     def measure(self, block: ColumnBlock) -> MeasuredBlock:
@@ -137,18 +139,18 @@ class Composition(Part):
 
     @cached_property
     def fingerprint(self) -> str:
-        """What the test is made of: target and parameters, on which everything measured depends."""
+        """Hash of the target and parameters of the test, on which all measurements depend."""
         digest = hashlib.sha256(f"{type(self.test).__name__} {self.n} {not self._holds_all}".encode())
         try:
             arrays = flat(self.test.tree())
-        except StateError:  # a part of one's own that cannot be saved: its numbers reach no kernel
+        except StateError:  # a custom part that cannot be saved; kernels do not depend on its numbers
             arrays = {}
         for name in sorted(arrays):
             digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
         return digest.hexdigest()
 
     def check(self, block: MeasuredBlock) -> None:
-        """Refuse a block that another test measured: kernels trust its numbers."""
+        """Refuse a block that another test measured: kernels do not check its numbers."""
         if block.measured_by != self.fingerprint:
             raise SchemaError(
                 "this block was measured by a selector with another target or other parameters: measure it "
@@ -166,16 +168,17 @@ class Composition(Part):
             return Outcome(reason, statistic, p_value, start=start, found=0)
         places = block.places(chosen) if isinstance(block, MeasuredBlock) else chosen
         outcome = self.rule.settle(Candidates(block.X, places, start + chosen, relevance.at(chosen)))
-        statistic = statistic.copy()  # p-values computed on access read the statistics of relevance
+        statistic = statistic.copy()  # lazy p-values still read the relevance statistics
         reason[chosen], statistic[chosen] = outcome.reason, outcome.statistic
-        if isinstance(p_value, PValues):  # columns that lost show the p-value of the test that they lost by
+        if isinstance(p_value, PValues):  # rejected columns show the p-value of the test that rejected them
             p_value.release(chosen if outcome.p_value is None else chosen[outcome.reason == KEPT])
         p_value = _p_values(p_value, chosen, outcome)
-        found = None if self.rule.measures else len(chosen)  # if the rule measures, the reasons say it
+        # if the rule measures relevance, the number follows from the reasons
+        found = None if self.rule.measures else len(chosen)
         return Outcome(reason, statistic, p_value, outcome.by, outcome.evictions, start, found)
 
     def _relevance(self, block: ColumnBlock) -> Relevance:
-        """Return the relevance of a block in arrays that may be written to."""
+        """Return the relevance of a block, in writable arrays."""
         if isinstance(block, MeasuredBlock):
             return block.relevance.owned()
         if self.rule.measures:
@@ -186,7 +189,7 @@ class Composition(Part):
         return self.test.measure(block.X) if block.types is None else self.test.measure_block(block)
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
-        """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
+        """Reject a single column, as (reason, statistic, p-value), or return None to leave it to `offer`."""
         found = None if self.fdr is not None else self.test.one(x)
         if found is None or found[0] is not Reason.RELEVANT:
             return found

@@ -12,16 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.columns.redundancy.slots import SLOT, Slots
-from streamsieve.decisions import REASONS, REDUNDANT, Eviction, Outcome, PValues
+from streamsieve.decisions import REASONS, REDUNDANT, Eviction, Outcome
 from streamsieve.independence import FisherZ, fisher_z
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Int, Part, register
 
 
 def leaves(step: int, feature: int, statistic: float, by: int) -> Eviction:
-    """Return that a column whose decision was final leaves at the newcomer ``step``.
+    """Return the eviction of a column, whose decision was final, by the new column ``step``.
 
-    The statistic is its dependence on ``by``, the column responsible; without one (-1), that on the target.
+    The statistic is its dependence on ``by``, the column responsible, or on the target if there is none (-1).
     """
     if by < 0:
         return Eviction(step, feature, Reason.IRRELEVANT, statistic, math.nan, ())
@@ -30,7 +31,7 @@ def leaves(step: int, feature: int, statistic: float, by: int) -> Eviction:
 
 @register
 class DeferredDecisions(Part):
-    """Provisional decisions on columns ``start, start + 1, ...``, and the earlier columns that leave at them.
+    """Provisional decisions on columns ``start, start + 1, ...``, and the evictions that they cause.
 
     Decisions are appended at the end, changed anywhere, and released from the front, up to the column
     ``settled``.
@@ -88,12 +89,12 @@ class DeferredDecisions(Part):
 
     @property
     def named(self) -> IntArray:
-        """Arrival indices of the columns that decisions are about: deferred ones, and those that leave."""
+        """Arrival indices of the columns with deferred decisions, and of those to be evicted."""
         left = np.array([eviction.feature for eviction in self.evictions], np.int64)
         return np.concatenate([left, np.arange(self.start, self.end)])
 
     def resume(self, start: int) -> None:
-        """Continue at column ``start`` if nothing is deferred: after a stop, columns came unseen."""
+        """Continue at column ``start`` if nothing is deferred; columns after a stop were not seen."""
         if not self._count:
             self.start = self.settled = start
 
@@ -109,7 +110,7 @@ class DeferredDecisions(Part):
         self.p_value[low:] = np.nan if p_value is None else p_value
 
     def change(self, feature: Any, reason: Any, statistic: Any, by: Any = -1, p_value: Any = np.nan) -> None:
-        """Change the decision on a column, or on several, each with a value or all with one."""
+        """Change the decision on one or several columns, with one value each or one for all."""
         at = feature - self.start
         self.reason[at], self.statistic[at], self.by[at], self.p_value[at] = reason, statistic, by, p_value
 
@@ -121,7 +122,7 @@ class DeferredDecisions(Part):
         return some
 
     def copy(self) -> Self:
-        """Return a twin that shares nothing."""
+        """Return a deep copy."""
         twin = self._first(self._count)
         twin.settled, twin.evictions = self.settled, [*self.evictions]
         return twin
@@ -157,7 +158,7 @@ class DeferredDecisions(Part):
         return made
 
     def problems(self, offered: int) -> Iterator[str]:
-        """Yield what does not fit a selector that was offered this number of columns."""
+        """Yield the inconsistencies with a selector that was offered this number of columns."""
         if self.end > offered or (self._count and self.end < offered):
             yield "the deferred columns are not the last ones offered"
 
@@ -175,7 +176,7 @@ def _cause(eviction: Eviction) -> int:
 def outcome_of(
     decided: DeferredDecisions, p_value: PValues | FloatArray | None, test: FisherZ | None = None
 ) -> Outcome:
-    """Return decisions as a selector does; ``test`` gives the p-values of columns that leave."""
+    """Return decisions as an outcome; ``test`` gives the p-values of evicted columns."""
     evictions = sorted(decided.evictions, key=attrgetter("step"))
     if test is not None and evictions:
         statistic = np.array([eviction.statistic for eviction in evictions])
@@ -204,7 +205,7 @@ def _p_values(
     test: Callable[[FloatArray], FloatArray],
     rows: int,
 ) -> FloatArray:
-    # two columns have a correlation even where a column and many classes have a correlation ratio
+    # two columns have a correlation even if the target needs a correlation ratio
     pairs = fisher_z.p_value_given(statistic, np.array(rows - 2))
     p_value = np.where(reason == REDUNDANT, pairs, test(statistic))
     p_values: FloatArray = np.where(np.isnan(known), p_value, known)

@@ -54,13 +54,14 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
     gamma : float, default=1.0
         For "rbf", above 0 and at most 1e6: larger values make columns less similar.
     sampler : {"dpp", "fixed_size", "greedy"}, default="dpp"
-        Draw a set of any size; draw as many columns as there are leading eigenvalues; or take as many
-        greedily, without randomness, each time the column least similar to the others.
+        Draw a set of random size; draw as many columns as there are leading eigenvalues; or choose that
+        number greedily, without randomness, each time the column least similar to the others.
     truncation : float, default=0.05
         Proportion of a group's total similarity that may be lost with the smallest eigenvalues, in [0, 1).
     redundancy_test : {"spearman", "wilcoxon_literal", "wilcoxon_reversed"}, default="spearman"
         A column is redundant if its rank correlation with a kept one reaches ``max_rank_correlation``; or if
-        Wilcoxon's signed-rank test against one has p > alpha, as the paper says; or p < alpha.
+        Wilcoxon's signed-rank test against one has p > alpha ("wilcoxon_literal", as in the paper) or p <
+        alpha ("wilcoxon_reversed").
     max_rank_correlation : float, default=0.9
         For "spearman", in (0, 1].
     scatter : {"moments", "pairwise", "moments_literal", "labels_literal"}, default="moments"
@@ -79,21 +80,23 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
     l1_ratio : float, default=0.5
         Proportion of the penalty that is L1, in (0, 1]; the rest is L2.
     least_weight : float, default=0.0
-        A column whose weight in the elastic net is smaller leaves, at least 0.  The paper takes the penalty.
+        Columns with a smaller absolute weight in the elastic net are evicted; at least 0.  The paper uses the
+        penalty.
     refit : {"group", "column"}, default="group"
         Fit the elastic net once per group or, as in the paper's listing, for every column.
     group_size : int or None, default=10
-        Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
+        Number of consecutive columns that form a group in ``offer`` and ``fit``, at least 1.  If None, each
         column is a group of its own.
     random_state : int or None, default=0
         Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
         state.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early, checked after every column as if its group ended there.
+        Early-stopping rules, checked after every column as if its group ended there.
 
     Attributes
     ----------
@@ -106,7 +109,7 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
         correlation ratio); for a column that was not sampled, the probability that it is; for a redundant or
         evicted one, its redundancy with the one in ``by``: rank correlation (or Wilcoxon's p-value, or 1
         minus that), or correlation if the elastic net dropped it
-    n_features_in_ : columns offered
+    n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -244,7 +247,7 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do: class separability needs classes."""
+        """Capabilities of the selector: class separability needs classes."""
         tasks = CLASSIFICATION if self.stages == "all" else ANY_TASK
         return Traits(tasks=tasks, draws_features=True, defers=True)
 

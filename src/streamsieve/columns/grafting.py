@@ -22,7 +22,7 @@ from streamsieve.independence.fisher_z import critical_given
 from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Task, Traits
 from streamsieve.state import Bool, Choice, Float, FloatOr, Int, Nested, untouched_on_error
 
-#: Level of the correlation at which "auto" lets a first column join.
+#: Significance level of the correlation at which "auto" lets a first column join.
 AUTOMATIC_LEVEL = 0.001
 
 _OF_LOSS = {
@@ -50,7 +50,7 @@ class Grafting(ColumnSelector):
         empty model.  It is for ``standardize=True``; ``l1_`` is the number.
     loss : {"auto", "squared", "logistic", "multinomial"}, default="auto"
         "auto" is squared for numbers, logistic for two classes and multinomial for more.  "squared" takes two
-        classes as 0 and 1; "multinomial" is "logistic" for two.
+        classes as 0 and 1; "multinomial" is the same as "logistic" for two classes.
     l1_ratio : float, default=1.0
         Fraction of the penalty that is L1, in (0, 1]; the rest is L2, on half the squared coefficients.
     standardize : bool, default=True
@@ -62,7 +62,8 @@ class Grafting(ColumnSelector):
     tol : float, default=1e-6
         Fraction of the penalty by which a gradient must exceed it, in [1e-9, 0.1].
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record.
     stop : Stop or None, default=None
@@ -102,7 +103,8 @@ class Grafting(ColumnSelector):
     whole matrix is faster.
 
     Deviations from the paper: columns of a block are judged in order of arrival, not by decreasing gradient,
-    so that the size of blocks never matters; the loss is minimized by Newton's method and coordinate descent
+    so that the result does not depend on the size of blocks; the loss is minimized by Newton's method and
+    coordinate descent
     instead of conjugate gradients.
 
     References
@@ -190,7 +192,7 @@ class Grafting(ColumnSelector):
     def _check_together(self) -> None:
         if self.l1 == "auto" and not self.standardize:
             raise ParameterError(
-                "l1='auto' goes with standardize=True, because it is a correlation: name a number in the "
+                "l1='auto' requires standardize=True, because it is a correlation: give a number in the "
                 "units of the columns"
             )
 
@@ -203,14 +205,18 @@ class Grafting(ColumnSelector):
     def fit(
         self, X: Any, y: Any = None, groups: Any = None, serial: Any = None, *, holdout: Any = None
     ) -> Self:
-        """Offer the columns of X in order, in as many passes as ``sweeps`` says.
+        """Select features from a whole matrix, in ``sweeps`` passes over its columns.
 
         Parameters
         ----------
-        X : all columns (dense, sparse or dataframe)
-        y : one label or number per row
-        groups, serial : how rows depend on each other; refused, because the method has no test
-        holdout : rows to keep from selection, as for ``begin``
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            All columns.
+        y : array-like of shape (n_rows,)
+            The target: one label or number per row.
+        groups, serial : None
+            Not supported, because the method has no test.
+        holdout : float or boolean mask, default=None
+            Rows to hold out from selection; see ``begin``.
 
         Returns
         -------

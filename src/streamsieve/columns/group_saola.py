@@ -43,7 +43,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of the relevance test for ``measure="fisher_z"``, in (0, 1).
+        Significance level of the relevance test for ``measure="fisher_z"``, in (0, 1), for independent rows.
     measure : {"fisher_z", "su", "mutual_info"}, default="fisher_z"
         Dependence of two columns: absolute correlation, symmetric uncertainty, or mutual information in
         nats; see ``SAOLA``.
@@ -51,8 +51,9 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         For "su" and "mutual_info": a column at or below it is irrelevant.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
         How p-values of "fisher_z" are computed.  "t" is Student's t (F for more than two classes), exact if
-        y or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
-        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
+        y or the column is normal.  "confirmed", the default, is t, but the larger of t and a test of normal
+        scores if both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see
+        ``FisherZ``.
         "z" is Fisher's transformation, as in the paper: liberal at small levels.
     bins : int, default=5
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
@@ -60,28 +61,30 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     types : dict of str to str, str or None, default=None
         For "su" and "mutual_info": types of columns by name, as ``{"zip": "nominal"}``, or one type for all:
         "numeric", "ordinal", "nominal" or "binary"; nominal columns keep their levels, numeric ones are cut
-        into bins.  What is not declared is read off the dtype or guessed, see docs/column_types.md.
+        into bins.  Other types are inferred from the dtype or guessed, see docs/column_types.md.
     variant : {"corrected", "paper"}, default="corrected"
         Whether a column that was eliminated between groups still eliminates others ("paper", as in the
         authors' toolbox) or not ("corrected").
     group_size : int or None, default=None
-        Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
+        Number of consecutive columns that form a group in ``offer`` and ``fit``, at least 1.  If None, each
         column is a group of its own.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
 "alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
         discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
-        independent.  ``OnlineFDR`` says what each procedure assumes.  For "fisher_z".  If None, all levels
+        independent.  See ``OnlineFDR`` for the assumptions of each procedure.  For "fisher_z".  If None, all
+        levels
         are alpha.
     lag : int, default=0
         For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
         the range over which columns depend on each other.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early, checked after every column as if its group ended there.
+        Early-stopping rules, checked after every column as if its group ended there.
 
     Attributes
     ----------
@@ -92,9 +95,9 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     n_open_ : number of columns in the group that is not complete yet
     ledger_ : every decision; the statistic is the dependence on y, or for a redundant or evicted column
         its dependence on the one in ``by``
-    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
-        about the former; a redundancy rule may drop more true columns than false ones
-    n_features_in_ : columns offered
+    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The bound on the false discovery
+        rate applies to the former; a redundancy rule may drop more true columns than false ones
+    n_features_in_ : number of columns offered
     column_types_ : types of the columns by name, for "su" and "mutual_info"
     stopped_ : which rule of ``stop`` was met, or None
 
@@ -108,11 +111,12 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
 
     A group is decided when it is complete: ``offer`` returns the decisions on the groups that the call
     completed.  Until then ``selected_``, ``groups_`` and the last lines of ``ledger_`` are provisional, as if
-    the open group ended here; ``n_open_`` is their number.  Reading them changes nothing, and the size of
-    blocks never matters.  Memory grows with the columns kept and one group.
+    the open group ended here; ``n_open_`` is their number.  Reading them changes nothing, and the result does
+    not depend on the size of blocks.  Memory grows with the columns kept and one group.
 
-    Ties: of two equals the newcomer leaves inside a group, the older one between groups, for all measures, as
-    in the authors' toolbox.  Values within 1e-12 are equal.  The toolbox skips columns whose *sum* is 0; here
+    Ties: of two equals, the new column is rejected inside a group, and the older one is evicted between
+    groups, for all measures, as in the authors' toolbox.  Values within 1e-12 are equal.  The toolbox skips
+    columns whose *sum* is 0; here
     only constant columns are skipped.  More than two classes: see ``FisherZ``.  With a stop at
     ``max_features``, more columns may be kept than that: a column can eliminate one of its group that had
     eliminated earlier ones.
@@ -196,7 +200,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do: correlation knows no names."""
+        """Capabilities of the selector: correlation does not support text."""
         return replace(self._traits, text=self.measure in TABLE_MEASURES)
 
     @property
@@ -208,7 +212,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         check_types(self.types, "measure", self.measure, instead="su")
         if self.fdr is not None and self.measure != "fisher_z":
             raise ParameterError(
-                f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
+                f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not have: use "
                 "measure='fisher_z', or fdr=None and delta for a threshold"
             )
 

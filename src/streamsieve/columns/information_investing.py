@@ -12,14 +12,14 @@ import numpy.typing as npt
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.linear import LinearModel
-from streamsieve.columns.models.stepwise import LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested
+from streamsieve.columns.models.stepwise import LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested, Values
 from streamsieve.dependence.target import numeric_target
 from streamsieve.protocols import BoolArray, FloatArray, Task, Traits
 from streamsieve.state import Float, Nested
 
 
 class InformationInvestor(Stepwise):
-    """A wealth of which each column bids a part, and which grows with every column that joins the model."""
+    """A wealth from which each column pays a bid, and which grows with every column that joins the model."""
 
     fields = {
         "model": Nested(LinearModel, shares=("rows",)),
@@ -35,7 +35,9 @@ class InformationInvestor(Stepwise):
         self.model, self.wealth, self.payout = model, wealth, payout
         self.coefficient_bits = coefficient_bits
 
-    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:  # noqa: ARG002
+    def test(
+        self, gain: FloatArray, testable: BoolArray, first: int, values: Values,  # noqa: ARG002
+    ) -> Tested:  # fmt: skip
         """Test columns until one is accepted; until then the wealth is a cumulative product."""
         i = first + 1 + np.arange(len(gain))
         wealth = self.wealth * np.concatenate([[1.0], np.cumprod(1 - 0.5 / i)])
@@ -63,7 +65,7 @@ class InformationInvesting(ColumnSelector):
     wealth : float, default=0.5
         Initial wealth, in [1e-100, 1].
     payout : float, default=0.5
-        Bits that a column has to save, and wealth it earns, in (0, 1].
+        Bits that a column must save, and the wealth it earns, in (0, 1].
     coefficient_bits : float or None, default=2.0
         Bits that encode a coefficient, at least 0.  If None, half of ``log2 n``, as in BIC.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -76,7 +78,7 @@ class InformationInvesting(ColumnSelector):
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
-    wealth_ : present wealth
+    wealth_ : current wealth
     ledger_ : every decision; the statistic is the number of bits saved after all costs, without p-values
     n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
@@ -141,7 +143,7 @@ class InformationInvesting(ColumnSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield both prices of a coefficient."""
+        """Yield both costs of a coefficient."""
         yield cls()
         yield cls(coefficient_bits=None)
 
@@ -152,5 +154,5 @@ class InformationInvesting(ColumnSelector):
 
     @fitted_property
     def wealth_(self) -> float:
-        """Present wealth."""
+        """Current wealth."""
         return self._process_.wealth

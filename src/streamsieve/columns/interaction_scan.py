@@ -33,23 +33,24 @@ class InteractionScan(ColumnSelector):
     ----------
     pool : int or "auto", default="auto"
         Number of marginally irrelevant columns to remember as partners, and as many kept ones, in
-        [1, 65536].  A pair farther apart is not found; ``n_missed_pairs_`` counts such pairs.  "auto" takes
-        as many as fit into 256 MiB: 65,536 columns of 2,000 rows, 1,500 of 100,000 rows.  A column is tested
+        [1, 65536].  A pair farther apart is not found; ``n_missed_pairs_`` counts such pairs.  "auto" is the
+        number that fits into 256 MiB: 65,536 columns of 2,000 rows, 1,500 of 100,000 rows.  A column is
+        tested
         with every partner in the pool, so over a long stream a smaller pool takes less time.
     alpha : float, default=0.05
         Bound on the family-wise error rate, the probability of any false rejection among all tests of the
         stream, in (0, 1).  It holds for any dependence between columns, as far as the p-values hold (they are
         asymptotic) and if rows are independent.
     bins : int or "auto", default="auto"
-        Number of equal-frequency bins for columns with more than 8 distinct values, in [2, 8].  "auto" takes
-        4, 3 or 2: the most for which a cell of two binned columns and y has an expected count of at least 5
-        (Cochran's rule), that is, 4 from 80 rows per class on, 3 from 45.  Two bins show no symmetric
-        effect, such as that of the distance from the center.
+        Number of equal-frequency bins for columns with more than 8 distinct values, in [2, 8].  "auto" is the
+        largest of 4, 3 and 2 for which the expected count of a cell of two binned columns and y is at least 5
+        (Cochran's rule): 4 from 80 rows per class, 3 from 45.  Two bins cannot detect a symmetric effect,
+        such as that of the distance from the center.
     types : dict of str to str, str or None, default=None
         Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
         "nominal" or "binary".  A nominal column keeps its 7 most frequent levels, and the others are pooled
-        into one with a warning; other columns of more than 8 values are cut into bins.  What is not declared
-        is read off the dtype or guessed.
+        into one with a warning; other columns of more than 8 values are cut into bins.  Other types are
+        inferred from the dtype or guessed.
     p_value : {"auto", "moments", "chi2"}, default="auto"
         How p-values are computed.  "moments", the default, takes the mean and variance of Pearson's
         statistic over all permutations, with Fisher's exact test for every 2 x 2 table of a column and y;
@@ -57,10 +58,11 @@ class InteractionScan(ColumnSelector):
         not hold for columns of many levels: 0.20 instead of 0.05 for 40 columns of 8 levels, 5 classes and
         1,200 rows.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of target; "auto" takes fractional numbers for regression and everything else for labels.  A
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.  A
         numeric y is discretized into 5 classes of equal frequency.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
         Rules that end the run early; a pair may bring two columns at once.
 
@@ -70,11 +72,11 @@ class InteractionScan(ColumnSelector):
     pairs_ : arrival numbers of the columns kept together, one pair per row, in the order they were found
     n_pairs_ : number of pairs tested
     n_pooled_ : number of columns in the pool
-    n_missed_pairs_ : number of pairs of which one column had left the pool before the other one came; with
-        ``pool="auto"`` a warning announces the first
+    n_missed_pairs_ : number of pairs that were not tested because one column had left the pool before the
+        other arrived; with ``pool="auto"``, the first raises a warning
     ledger_ : every decision; the statistic is the likelihood ratio statistic (G) of the column and y, or for
         a column kept for a pair that of the pair given the better of the two, with the partner in ``by``
-    n_features_in_ : columns offered
+    n_features_in_ : number of columns offered
     column_types_ : types of the columns by name
     stopped_ : which rule of ``stop`` was met, or None
 
@@ -117,7 +119,7 @@ class InteractionScan(ColumnSelector):
     >>> sieve.selected_
     array([20, 70])
     >>> print(sieve.ledger_.why("x20"))
-    x20: kept, relevant given {x70} (statistic 394, p 2.4e-74)
+    x20 (binary): kept, relevant given {x70} (statistic 394, p 2.4e-74)
     """
 
     _traits = Traits(text=True, defers=True, grouped_rows=True)
@@ -212,7 +214,7 @@ class InteractionScan(ColumnSelector):
 
     @property
     def n_missed_pairs_(self) -> int:
-        """Number of pairs of which one column had left the pool before the other one came."""
+        """Number of pairs not tested because one column had left the pool before the other arrived."""
         n_missed: int = self._process_for("n_missed_pairs_").pools.n_missed
         return n_missed
 

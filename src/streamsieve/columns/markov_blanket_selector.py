@@ -1,4 +1,4 @@
-"""What OSFS and Fast-OSFS share: parameters, tests and rules."""
+"""Mixin of OSFS and Fast-OSFS: parameters, tests and rules."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ from streamsieve.state import Choice, Float, IntOr, NameOrObject, Nested
 
 TESTS = ("auto", "fisher_z", *TABLE_TESTS, "basis")
 UNRELIABLE = ("independent", "skip")
-#: Number of kept columns from which ``max_conditioning="auto"`` tries smaller sets.
+#: Number of kept columns from which on ``max_conditioning="auto"`` limits the size of sets.
 CROWD = 200
-#: Tests that have a counterpart for spouses.
+#: Tests with which spouses can be searched for.
 SPOUSE_TESTS = ("auto", "fisher_z", "g2")
 
 if TYPE_CHECKING:
-    Beside = ColumnSelector
+    MixinBase = ColumnSelector
 else:
-    Beside = object
+    MixinBase = object
 
 
-class MarkovBlanketSelector(Beside):
-    """What OSFS and Fast-OSFS share: parameters, tests and rules; it stands before `ColumnSelector`."""
+class MarkovBlanketSelector(MixinBase):
+    """Mixin of OSFS and Fast-OSFS with their parameters, tests and rules; precedes `ColumnSelector`."""
 
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
@@ -137,7 +137,7 @@ class MarkovBlanketSelector(Beside):
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do: whether it takes missing values is a parameter."""
+        """Capabilities of the selector: support for missing values depends on a parameter."""
         return Traits(
             tasks=tasks_of(self.test),
             missing=self.missing == "omit",
@@ -154,10 +154,10 @@ class MarkovBlanketSelector(Beside):
             self._check_spouses()
 
     def _check_spouses(self) -> None:
-        """Refuse ``spouses`` together with tests that have no counterpart for them."""
+        """Refuse ``spouses`` together with tests that do not support the search for them."""
         reason = ""
         if self.test not in SPOUSE_TESTS:
-            reason = f"test={self.test!r}: take one of {', '.join(map(repr, SPOUSE_TESTS))}"
+            reason = f"test={self.test!r}: use one of {', '.join(map(repr, SPOUSE_TESTS))}"
         elif self.missing != "refuse":
             reason = f"missing={self.missing!r}: fill in missing values"
         elif self.fdr is not None:
@@ -165,7 +165,9 @@ class MarkovBlanketSelector(Beside):
                 f"fdr={self.fdr!r}: spouses are tested at alpha, whatever the procedure has left to spend"
             )
         if reason:
-            raise ParameterError(f"spouses={self.spouses!r} does not go with {reason}, or use spouses=0")
+            raise ParameterError(
+                f"spouses={self.spouses!r} cannot be combined with {reason}, or use spouses=0"
+            )
 
     @property
     def _knows_types(self) -> bool:
@@ -173,12 +175,12 @@ class MarkovBlanketSelector(Beside):
 
     @property
     def _by_type(self) -> bool:
-        """Whether the type of a column chooses its test; dependent rows have tests of correlation only."""
+        """Whether tests are chosen by column type; dependent rows have tests of correlation only."""
         return self.test == "auto" and self.missing == "refuse" and self._dependence.independent
 
     @property
     def _rule(self) -> type[RedundancyRule]:
-        """The Markov-blanket rule for the way in which columns are compared."""
+        """The Markov-blanket rule for the chosen comparison of columns."""
         if self._by_type:
             return MarkovBlanketByType
         if self.test == "basis":
@@ -252,7 +254,7 @@ class MarkovBlanketSelector(Beside):
             self.ledger_.revisions = self._revised
 
     def _revised(self) -> list[Decision]:
-        """Return the verdicts on spouses, and on kept columns that the blanket makes redundant."""
+        """Return the current decisions on spouses, and on kept columns redundant given the blanket."""
         pool, name = self._pool_for("ledger_"), self.names_.__getitem__
         if pool is None:
             return []
@@ -281,13 +283,13 @@ class MarkovBlanketSelector(Beside):
 
     @property
     def n_pooled_(self) -> int:
-        """Number of rejected columns in memory, among which spouses are looked for."""
+        """Number of rejected columns in the pool that is searched for spouses."""
         pool = self._pool_for("n_pooled_")
         return 0 if pool is None else pool.n_pooled
 
     @property
     def n_forgotten_(self) -> int:
-        """Number of rejected columns that a full pool has forgotten; later children cannot call them back."""
+        """Number of rejected columns dropped from a full pool, which cannot be found as spouses any more."""
         pool = self._pool_for("n_forgotten_")
         return 0 if pool is None else pool.n_forgotten
 
@@ -315,7 +317,7 @@ class MarkovBlanketSelector(Beside):
         return outcome
 
     def _announce_crowd(self, before: int, kept: int) -> None:
-        """Warn as conditioning sets become smaller."""
+        """Warn when the maximum size of conditioning sets is reduced."""
         for crowd, largest in ((2 * CROWD, "1 column"), (CROWD, f"{LARGEST_IN_CROWD} columns")):
             if before < crowd <= kept:
                 warnings.warn(

@@ -34,17 +34,18 @@ class OGFS(OffersGroups, ColumnSelector):
     alpha : float, default=0.05
         Significance level of the t test, in (0, 1), for independent rows.
     l1 : float, default=0.15
-        L1 penalty, above 0, for columns and target of unit variance: a column whose correlation with y is not
-        above it never stays on its own.
+        L1 penalty, above 0, for columns and target of unit variance.  A column is not kept on its own unless
+        its absolute correlation with y exceeds it.
     group_size : int or None, default=10
-        Number of consecutive columns that ``offer`` and ``fit`` take for a group, at least 1.  If None, each
+        Number of consecutive columns that form a group in ``offer`` and ``fit``, at least 1.  If None, each
         column is a group of its own.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early, checked after every column as if its group ended there.
+        Early-stopping rules, checked after every column as if its group ended there.
 
     Attributes
     ----------
@@ -55,7 +56,7 @@ class OGFS(OffersGroups, ColumnSelector):
     n_open_ : number of columns in the group that is not complete yet
     ledger_ : every decision; the statistic is the correlation with y (for more than two classes the
         correlation ratio), or for a redundant or evicted column its correlation with the one in ``by``
-    n_features_in_ : columns offered
+    n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -72,12 +73,13 @@ class OGFS(OffersGroups, ColumnSelector):
 
     A group is decided when it is complete: ``offer`` returns the decisions on the groups that the call
     completed.  Until then ``selected_``, ``groups_`` and the last lines of ``ledger_`` are provisional, as if
-    the open group ended here.  Reading them changes nothing, and the size of blocks never matters.  Memory
+    the open group ended here.  Reading them changes nothing, and the result does not depend on the size of
+    blocks.  Memory
     grows with the columns kept and those accepted of one group.
 
     Separability rises if and only if a column's own ratio is above it: of a group sorted from best to worst
-    one column is accepted, and nearly all if sorted the other way.  The paper means the order of arrival; its
-    published code ends after the first column of a group.
+    one column is accepted, and nearly all if sorted the other way.  The paper intends the order of arrival;
+    its published code stops after the first column of a group.
 
     Deviations: columns have unit variance, so that units do not matter.  The paper's t statistic has the
     wrong sign, compares one score with the standard error of a mean, and is undefined for a single column;

@@ -14,37 +14,51 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.fitted import fitted_property
 from streamsieve.column_types import ColumnTypes, TypesParameter
 from streamsieve.columns.composition import Composition, check_types, problems
-from streamsieve.columns.models.linear import LinearModel
-from streamsieve.columns.models.stepwise import Stepwise, Tested
+from streamsieve.columns.models.linear import LinearModel, tied
+from streamsieve.columns.models.stepwise import Stepwise, Tested, Values
 from streamsieve.columns.redundancy.keep_all import KeepAll
 from streamsieve.decisions import KEPT, Outcome
 from streamsieve.dependence.target import TARGET_BINS, numeric_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.by_type import relevance_by_type
+from streamsieve.independence.confirmation import Columns, Confirmation
+from streamsieve.independence.fisher_z import ONLINE_LEVEL
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.independence.p_values import OF_CORRELATIONS, check_p_value
 from streamsieve.independence.rank_basis import RankBasisF
-from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Task, Traits
-from streamsieve.state import Array, Choice, Float, Int, Nested, Part
+from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Task, Traits
+from streamsieve.state import Array, Bool, Choice, Float, Int, Nested, Part
 
 TESTS = ("marginal", "conditional")
 #: Tests of scope "marginal".
 MARGINAL = ("auto", "fisher_z", "basis")
+#: P-values of scope "conditional"; "auto" is "confirmed".
+OF_COEFFICIENTS = ("auto", "confirmed", "t")
 CONDITIONAL = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)
 
 
 class ConditionalFDR(Stepwise):
-    """Columns join a model if the t test of their coefficient is a discovery of an FDR procedure."""
+    """Columns join a model if the t test of their coefficient is a discovery of an FDR procedure.
 
-    fields = {"model": Nested(LinearModel, shares=("rows",)), "fdr": Nested(OnlineFDRProcedure)}
+    ``confirmed``: where the residuals of column and target are both skewed or heavy-tailed, the p-value is
+    the larger of that of t and of a test of their normal scores.
+    """
+
+    fields = {
+        "model": Nested(LinearModel, shares=("rows",)),
+        "fdr": Nested(OnlineFDRProcedure),
+        "confirmed": Bool(),
+    }
 
     model: LinearModel
 
-    def __init__(self, model: LinearModel, fdr: OnlineFDRProcedure) -> None:
-        self.model, self.fdr = model, fdr
+    def __init__(self, model: LinearModel, fdr: OnlineFDRProcedure, *, confirmed: bool) -> None:
+        self.model, self.fdr, self.confirmed = model, fdr, confirmed
         #: Levels of the block that is being tested.
         self._levels: list[FloatArray] = []
+        #: Confirmation of p-values given the current model, and its number of columns.
+        self._confirmation: tuple[int, Confirmation] | None = None
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``."""
@@ -53,10 +67,15 @@ class ConditionalFDR(Stepwise):
         self.fdr.last_levels = np.concatenate(self._levels)
         return outcome
 
-    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:  # noqa: ARG002
+    def test(
+        self, gain: FloatArray, testable: BoolArray, first: int, values: Values,  # noqa: ARG002
+    ) -> Tested:  # fmt: skip
         """Test columns given the model until one is accepted."""
         f = self.model.f_statistic(gain)
         p_value = self.model.p_value(f)
+        small = np.flatnonzero(testable & (p_value <= max(self.fdr.alpha, ONLINE_LEVEL)))
+        if self.confirmed and len(small):
+            p_value[small] = self._confirmed(p_value[small], small, values)
         tested = np.flatnonzero(testable)
         found, some_levels = self.fdr.decide(p_value[tested], until_found=True)
         tested, accepted = tested[: len(found)], bool(found.any())
@@ -66,9 +85,26 @@ class ConditionalFDR(Stepwise):
         self._levels.append(levels)
         return np.sqrt(f[:done]), p_value[:done], accepted
 
+    def _confirmed(self, p_value: FloatArray, at: IntArray, values: Values) -> FloatArray:
+        """Return the p-values of some columns, confirmed on the residuals given the model."""
+        model = self.model
+        if self._confirmation is None or self._confirmation[0] != model.size:
+            residual = tied(model.residual / np.sqrt(model.rss))[:, None]
+            self._confirmation = model.size, Confirmation(residual, np.zeros(0, np.int64), model.size)
+        confirmation, p_value = self._confirmation[1], p_value.copy()
+        doubtful = np.flatnonzero(p_value < confirmation.sure)
+        if len(doubtful):
+            columns = Columns.of_residuals(model.left(values(at[doubtful])))
+            p_value[doubtful] = confirmation.p_values(columns, p_value[doubtful], exact=False)
+        return p_value
+
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        return cls(record["model"], record["fdr"], confirmed=record["confirmed"])
+
 
 class Levels(Part):
-    """The significance levels of the tests on record, in order."""
+    """The significance levels of the recorded tests, in order."""
 
     fields = {"values": Array("f8", "tests", low=0, high=1, missing=True)}
 
@@ -94,8 +130,8 @@ class Levels(Part):
 class OnlineFDR(ColumnSelector):
     """Online FDR control: keep columns under a bound on the false discovery rate, for streams of any length.
 
-    Column t is kept if its p-value is at most its level.  A level depends on earlier discoveries: it
-    decreases while nothing is found, and every column kept pays for larger levels later.  The false discovery
+    Column t is kept if its p-value is at most its level.  Levels depend on earlier discoveries: they decrease
+    while nothing is found, and increase after every column kept.  The false discovery
     rate (FDR), the expected proportion of false discoveries among the columns kept, is then at most ``alpha``
     at any time, under the assumptions of the procedure (below) and if rows are independent.  No column is
     ever evicted.
@@ -124,18 +160,20 @@ default="addis"
         Legendre polynomials (degree 1 to 3) of the column's ranks.
     types : dict of str to str, str or None, default=None
         Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
-        "nominal" or "binary".  What is not declared is read off the dtype or guessed: two distinct values are
+        "nominal" or "binary".  Other types are inferred from the dtype or guessed: two distinct values are
         binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
-        How the p-values of "fisher_z" in scope "marginal" are computed.  "t" is Student's t (F for more than
-        two classes), exact if y or the column is normal.  "confirmed", the default, is t, but where both are
-        skewed or heavy-tailed the larger of t and a test of normal scores, and for 2 x 2 tables Fisher's
-        exact test; see ``FisherZ``.  "z" is Fisher's transformation: too liberal for the levels used here.
-        The p-values of "basis" are exact for normal y, and confirmed by random arrangements of y where rows
-        are few, values tied or classes rare; those of "conditional" are exact for normal errors.  Both take
-        "auto" only.
+        How p-values of correlations are computed.  "t" is Student's t (F for more than two classes), exact
+        if y or the column is normal.  "confirmed", the default, is t, but where both are skewed or
+        heavy-tailed the larger of t and a test of normal scores, and for 2 x 2 tables Fisher's exact test;
+        see ``FisherZ``.  In scope "conditional" both test a coefficient, and are confirmed on the residuals
+        of column and y given the model; t is exact for normal errors.  "z" (scope "marginal") is Fisher's
+        transformation: too liberal for the levels used here.  For "basis" only "auto" is available: p-values
+        are exact for normal y, and confirmed by random permutations of y if there are few rows, ties or rare
+        classes.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record.
     stop : Stop or None, default=None
@@ -145,12 +183,12 @@ default="addis"
     ----------
     selected_ : arrival numbers of the columns kept
     levels_ : significance level of each column in the ledger, in order; NaN for one that was not tested
-    wealth_ : what is left to spend on levels; "lond", "lond_any" and "alpha_spending" have none
+    wealth_ : remaining alpha-wealth; not available for "lond", "lond_any" and "alpha_spending"
     n_kept_, n_found_ : number of columns kept, which is the number found, as there is no redundancy rule
     ledger_ : every decision; the statistic is the correlation (or correlation ratio) with y, or the signed t
         of the column's coefficient
     n_features_in_ : number of columns offered
-    column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
+    column_types_ : types of the columns by name, declared, inferred from dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -158,11 +196,11 @@ default="addis"
     **Formula.** Column t is kept if ``p_t <= alpha_t``; the level ``alpha_t`` depends on alpha, on t and on
     the discoveries before, by the formula of the procedure ``fdr``.
 
-    **When it fails.** A false discovery rate is as good as its p-values: dependent rows, or a dependence
-    between columns that the procedure does not allow for, break the bound. Levels fall while nothing is
+    **When it fails.** The bound requires valid p-values: dependent rows, or a dependence between columns that
+    the procedure does not allow for, invalidate it. Levels fall while nothing is
     found, so that an informative column after a long stretch of noise needs a very small p-value.
 
-    What is proved about valid p-values, by the dependence between columns
+    Guarantees for valid p-values, by the dependence between columns
     (docs/guides/false_discovery_control.md has the theorems, and what simulations show):
 
     ================= =============== ======================= ============ ===========
@@ -182,7 +220,7 @@ default="addis"
 
     mFDR is the ratio of the expected numbers of false discoveries and of discoveries; PRDS is a form of
     positive dependence.  Two-sided tests of correlated columns are not PRDS in general; for them the FDR of
-    "lond" is an observation: at most 0.016 in all simulations, where "saffron" had up to 0.17 and "addis" up
+    "lond" is empirical: at most 0.016 in all simulations, where "saffron" had up to 0.17 and "addis" up
     to 0.09 (alpha = 0.05).  Rows must be independent: serially correlated rows make every p-value wrong.
 
     With "marginal" every proxy of a true feature is a true discovery, so that many redundant columns are
@@ -190,13 +228,13 @@ default="addis"
     of "conditional" was chosen by the same rows; its p-values are valid for columns that are independent of y
     and of the columns before, and for others there is no theorem.
 
-    p-values hold for independent rows, or for rows whose dependence is given to ``begin`` (``serial``,
-    ``groups``).  Simulated with AR(1) rows of coefficient 0.8 and alpha = 0.05, "addis" had an FDR of 0.84
+    p-values assume independent rows, unless ``begin`` is given ``serial`` or ``groups``.  Simulated with
+    AR(1) rows of coefficient 0.8 and alpha = 0.05, "addis" had an FDR of 0.84
     without ``serial`` and of 0.04 with it.
 
-    A column that cannot be tested (constant, collinear, too few rows) is not a test: it costs nothing and
-    does not count for the lag.  Weights, thresholds and the part of alpha to begin with are those that the
-    papers and the R package onlineFDR recommend, except that the last three procedures have the weights
+    A column that cannot be tested (constant, collinear, too few rows) does not count as a test: it costs no
+    wealth and does not count for the lag.  Weights, thresholds and the initial wealth are those recommended
+    by the papers and the R package onlineFDR, except that the last three procedures have the weights
     ``t^-1.1 / 10.58``, which leave more for late columns.  The level of LOND is ``alpha w_t (found + 1)``, as
     in its first paper, which is never below the ``max(1, found)`` of a later one.
 
@@ -275,7 +313,7 @@ default="addis"
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do: the conditional test is not defined for more than two classes."""
+        """Capabilities of the selector: the conditional test is not defined for more than two classes."""
         if self.scope == "conditional":
             return CONDITIONAL
         correlation = self.test != "basis"
@@ -285,12 +323,13 @@ default="addis"
         check_p_value(self.p_value, "test", self.test)
         if self.scope == "conditional" and self.test == "basis":
             raise ParameterError(
-                f"test={self.test!r} goes with scope='marginal'; FastOSFS(test='basis', fdr=...) tests "
-                "given other columns"
+                f"test={self.test!r} requires scope='marginal'; FastOSFS(test='basis', fdr=...) tests given "
+                "other columns"
             )
-        if self.scope == "conditional" and self.p_value != "auto":
-            raise ParameterError(f"p_value={self.p_value!r} requires scope='marginal': use p_value='auto'")
-
+        if self.scope == "conditional" and self.p_value not in OF_COEFFICIENTS:
+            raise ParameterError(
+                f"p_value={self.p_value!r} requires scope='marginal': use p_value='auto' or p_value='t'"
+            )
         check_types(self.types, "test", self.test if self.scope == "marginal" else "fisher_z")
 
     @property
@@ -304,7 +343,8 @@ default="addis"
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition | ConditionalFDR:
         fdr = OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
         if self.scope == "conditional":
-            return ConditionalFDR(LinearModel(numeric_target(y, task)), fdr)
+            model = LinearModel(numeric_target(y, task))
+            return ConditionalFDR(model, fdr, confirmed=self.p_value != "t")
         if self._knows_types:
             by_type = relevance_by_type(
                 y, task, self.alpha, self.p_value, TARGET_BINS, online=True, comparable=True
@@ -333,10 +373,10 @@ default="addis"
 
     @fitted_property
     def wealth_(self) -> float:
-        """What is left to spend on levels."""
+        """Remaining alpha-wealth."""
         wealth = self._procedure.wealth()
         if math.isnan(wealth):
-            raise AttributeError(f"wealth_ has no meaning for fdr={self.fdr!r}")
+            raise AttributeError(f"wealth_ is not defined for fdr={self.fdr!r}")
         return wealth
 
     def _consistent(self) -> Iterator[str]:
@@ -346,6 +386,8 @@ default="addis"
             yield f"a {type(process).__name__} does not go with scope={self.scope!r}"
         elif isinstance(process, Composition):
             yield from problems(process, KeepAll, fdr, self.p_value, self.n_features_in_)
+        elif process.confirmed is not (self.p_value != "t"):
+            yield f"the test has other p-values than p_value={self.p_value!r}"
         else:
             yield from process.fdr.problems(*fdr, self.n_features_in_)
         if len(process.features) != self._procedure.discoveries:

@@ -1,4 +1,4 @@
-"""Online substitution: a model of k columns, in which a newcomer may replace the weakest one."""
+"""Online substitution: a model of k columns, in which a new column may replace the weakest one."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class OnlineSubstitution(ColumnSelector):
     """Online substitution: keep the k columns of largest coefficients in a common model.
 
     A newcomer gets the coefficient that lowers the loss most.  If the model is full, it replaces the column
-    of smallest coefficient, provided that its own is larger.  From time to time the coefficients take steps
-    towards their common minimum.  There is no penalty to choose.
+    of smallest coefficient, provided that its own is larger.  Periodically all coefficients take a step
+    toward their joint minimum.  There is no penalty to choose.
 
     Parameters
     ----------
     k : int, default=50
-        Most columns to keep, at least 1.
+        Maximum number of columns to keep, at least 1.
     loss : {"auto", "squared", "logistic"}, default="auto"
         "auto" is squared for numbers and logistic for two classes; "squared" takes those as 0 and 1.
     refresh : int or None, default=None
@@ -56,7 +56,8 @@ class OnlineSubstitution(ColumnSelector):
         before the preceding ones are decided: the paper's asynchronous variant.  Columns of fewer than 65,536
         values are measured by one thread.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record.
     stop : Stop or None, default=None
@@ -166,7 +167,7 @@ class OnlineSubstitution(ColumnSelector):
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do: the logistic loss is for two classes."""
+        """Capabilities of the selector: the logistic loss is for two classes."""
         return LOGISTIC if self.loss == "logistic" else self._traits
 
     def _check_together(self) -> None:
@@ -186,14 +187,18 @@ class OnlineSubstitution(ColumnSelector):
     def fit(
         self, X: Any, y: Any = None, groups: Any = None, serial: Any = None, *, holdout: Any = None
     ) -> Self:
-        """Offer the columns of X in order, in as many passes as ``sweeps`` says.
+        """Select features from a whole matrix, in ``sweeps`` passes over its columns.
 
         Parameters
         ----------
-        X : all columns (dense, sparse or dataframe)
-        y : one label or number per row
-        groups, serial : how rows depend on each other; refused, because the method has no test
-        holdout : rows to keep from selection, as for ``begin``
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            All columns.
+        y : array-like of shape (n_rows,)
+            The target: one label or number per row.
+        groups, serial : None
+            Not supported, because the method has no test.
+        holdout : float or boolean mask, default=None
+            Rows to hold out from selection; see ``begin``.
 
         Returns
         -------

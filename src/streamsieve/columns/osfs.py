@@ -19,15 +19,15 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
+        Significance level of all tests, in (0, 1), for independent rows.  The paper uses 0.05 and 0.01.
     test : {"auto", "fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="auto"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
         test of contingency tables of discretized columns (see ``bins``).  "auto" chooses by the types of the
         columns: "fisher_z" for numbers, "g2" for levels and classes, and a test of indicators (degenerate
         Gaussian, Wilks' lambda) where both meet.  "basis" detects U-shapes and thresholds: the joint F test
         of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
-        linear effects need somewhat more rows.  An object with ``conditional(x, y, given)`` is called once
-        per test: correct, but slower.
+        linear effects need somewhat more rows, and given columns the test is liberal.  An object with
+        ``conditional(x, y, given)`` is called once per test: correct, but slower.
     max_conditioning : int or "auto", default="auto"
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
         while 200 or more columns are kept, and 1 from 400 on, with a warning: k columns need about k^4 / 6
@@ -48,10 +48,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         256 MiB hold.  A full pool forgets the column that has been in it for longest.  For test "auto",
         "fisher_z" and "g2", without ``fdr`` and missing values; see Notes.
     p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
-        How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
-        classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
-        normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
-        see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
+        How p-values are computed; must be available for the test.  Correlations: "t" is Student's t (F for
+        more than two classes), exact if y or the column is normal.  "confirmed", the default, is t, but the
+        larger of t and a test of normal scores if both are skewed or heavy-tailed, and Fisher's exact test
+        for small 2 x 2 tables; see ``FisherZ``.  Given other columns it is t, which is liberal at small
+        levels if the residuals of column and y are both heavy-tailed.  "z" is Fisher's transformation, as in
+        the papers: liberal at small levels.
         Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
         permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
         limiting chi-squared distribution, as in the papers: liberal in sparse tables.
@@ -63,34 +65,35 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
         are whole numbers that repeat or nominal, in [2, 1024].
     types : dict of str to str, str or None, default=None
         Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
-        "nominal" or "binary".  What is not declared is read off the dtype or guessed: two distinct values are
+        "nominal" or "binary".  Other types are inferred from the dtype or guessed: two distinct values are
         binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
 "alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
         discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
-        independent.  ``OnlineFDR`` says what each procedure assumes.  If None, all levels are alpha.
+        independent.  See ``OnlineFDR`` for the assumptions of each procedure.  If None, all levels are alpha.
     lag : int, default=0
         For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
         the range over which columns depend on each other.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
     ledger_ : every decision; the statistic is the absolute correlation with y ("g2", "chi2": the test
         statistic), for a redundant or evicted column the partial one given the columns in ``by``
-    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
-        about the former; a redundancy rule may drop more true columns than false ones
+    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The bound on the false discovery
+        rate applies to the former; a redundancy rule may drop more true columns than false ones
     spouses_ : arrival numbers of the columns that are kept as spouses; ``selected_`` has them, too
     n_pooled_, n_forgotten_ : number of rejected columns in memory, and of those that a full pool forgot
-    n_features_in_ : columns offered
-    column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
+    n_features_in_ : number of columns offered
+    column_types_ : types of the columns by name, declared, inferred from dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -110,8 +113,8 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
 
     "fisher_z" with more than two classes: y is all contrasts between classes, and the test the analysis of
     covariance of the partial correlation ratio, F with C - 1 and ``n - |Z| - C`` degrees of freedom.  A
-    column that is a linear function of the set is redundant (reason "collinear"); a set with such a column in
-    it is passed over, since a smaller one was tried.  No test has a meaning below 1 degree of freedom.
+    column that is a linear function of the set is redundant (reason "collinear"); a set that contains such a
+    column is skipped, since a smaller one was tried.  A test needs at least 1 degree of freedom.
 
     The paper speaks of a Markov blanket.  What is kept are the target's parents and children in a Bayesian
     network; the children's other parents (spouses) belong to the blanket too, but one that is independent of
@@ -120,16 +123,17 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     with c and depends on y given its set and c, unless c and up to two (``max_conditioning - 1``) others
     render it independent of y again (of these sets, at most 4,096 are tried).  Where all columns are compared
     by tables, inter-IAMB over the columns kept and such candidates decides instead, and a kept
-    column that is independent of y given the others leaves: rows that do not suffice to test sets of columns
-    with many levels let OSFS keep too much.  Tests are at ``alpha``, correlations by t.  All this follows
-    from the columns kept and remembered now, so the ledger shows the present verdict, such as "kept, spouse
-    through c", in the place of the one that ``offer`` returned.
-    A column that was forgotten before its child came is out of reach (``n_forgotten_``).  ``IAMB`` and
-    ``InterIAMB`` look for spouses offline.
+    column that is independent of y given the others leaves: with too few rows to test sets of columns with
+    many levels, OSFS keeps too many columns.  Tests are at ``alpha``, correlations by t.  Spouses are
+    computed
+    from the columns now kept and in the pool, so the ledger shows the current decision, such as "kept, spouse
+    through c", instead of the one that ``offer`` returned.  A column that was dropped from the pool before
+    its child arrived cannot be found (``n_forgotten_``).  ``IAMB`` and ``InterIAMB`` find spouses offline.
 
-    The authors' toolbox skips columns whose *sum* is 0; here only constant columns are.  Relevance is asked
-    column by column, so of two columns that matter only together (exclusive or) neither is found.  The
-    result depends on the order of columns; the size of blocks never matters.
+    The authors' toolbox skips columns whose *sum* is 0; here only constant columns are.  Relevance is tested
+    column by column, so two columns that are informative only jointly (exclusive or) are not found.  The
+    result
+    depends on the order of columns, but not on the size of blocks.
 
     With ``missing="omit"``, a test of a column given a set uses the n rows where the column and the whole set
     are observed, and the degrees of freedom of these rows.  Its size is that of complete data if, given the
@@ -141,8 +145,8 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     where y or one of the columns does not vary, is unreliable.  Mean imputation instead would shrink
     correlations between columns and hide redundancy.
 
-    p-values hold for independent rows; for time series and repeated rows of a subject, give ``serial`` or
-    ``groups`` to ``begin``.  Tests then look at residuals row by row, which is slower.
+    p-values assume independent rows; for time series or repeated measurements of a subject, pass ``serial``
+    or ``groups`` to ``begin``.  Tests then use residuals row by row, which is slower.
 
     References
     ----------
@@ -177,15 +181,15 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of all tests, in (0, 1).  The paper uses 0.05 and 0.01.
+        Significance level of all tests, in (0, 1), for independent rows.  The paper uses 0.05 and 0.01.
     test : {"auto", "fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="auto"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
         test of contingency tables of discretized columns (see ``bins``).  "auto" chooses by the types of the
         columns: "fisher_z" for numbers, "g2" for levels and classes, and a test of indicators (degenerate
         Gaussian, Wilks' lambda) where both meet.  "basis" detects U-shapes and thresholds: the joint F test
         of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
-        linear effects need somewhat more rows.  An object with ``conditional(x, y, given)`` is called once
-        per test: correct, but slower.
+        linear effects need somewhat more rows, and given columns the test is liberal.  An object with
+        ``conditional(x, y, given)`` is called once per test: correct, but slower.
     max_conditioning : int or "auto", default="auto"
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
         while 200 or more columns are kept, and 1 from 400 on, with a warning: k columns need about k^4 / 6
@@ -206,10 +210,12 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
         256 MiB hold.  A full pool forgets the column that has been in it for longest.  For test "auto",
         "fisher_z" and "g2", without ``fdr`` and missing values; see Notes.
     p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
-        How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
-        classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
-        normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
-        see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
+        How p-values are computed; must be available for the test.  Correlations: "t" is Student's t (F for
+        more than two classes), exact if y or the column is normal.  "confirmed", the default, is t, but the
+        larger of t and a test of normal scores if both are skewed or heavy-tailed, and Fisher's exact test
+        for small 2 x 2 tables; see ``FisherZ``.  Given other columns it is t, which is liberal at small
+        levels if the residuals of column and y are both heavy-tailed.  "z" is Fisher's transformation, as in
+        the papers: liberal at small levels.
         Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
         permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
         limiting chi-squared distribution, as in the papers: liberal in sparse tables.
@@ -221,34 +227,35 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
         are whole numbers that repeat or nominal, in [2, 1024].
     types : dict of str to str, str or None, default=None
         Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
-        "nominal" or "binary".  What is not declared is read off the dtype or guessed: two distinct values are
+        "nominal" or "binary".  Other types are inferred from the dtype or guessed: two distinct values are
         binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
 "alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
         discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
-        independent.  ``OnlineFDR`` says what each procedure assumes.  If None, all levels are alpha.
+        independent.  See ``OnlineFDR`` for the assumptions of each procedure.  If None, all levels are alpha.
     lag : int, default=0
         For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
         the range over which columns depend on each other.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
     ledger_ : every decision; the statistic is the absolute correlation with y ("g2", "chi2": the test
         statistic), for a redundant or evicted column the partial one given the columns in ``by``
-    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
-        about the former; a redundancy rule may drop more true columns than false ones
+    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The bound on the false discovery
+        rate applies to the former; a redundancy rule may drop more true columns than false ones
     spouses_ : arrival numbers of the columns that are kept as spouses; ``selected_`` has them, too
     n_pooled_, n_forgotten_ : number of rejected columns in memory, and of those that a full pool forgot
-    n_features_in_ : columns offered
-    column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
+    n_features_in_ : number of columns offered
+    column_types_ : types of the columns by name, declared, inferred from dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -261,7 +268,7 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     **When it fails.** As for :class:`OSFS`: pairs that are informative only jointly are not found, and with
     few rows conditional tests have no power, so that too much is called redundant.
 
-    What is said of tests, sets, ties and missing values at ``OSFS`` holds here.
+    The notes of ``OSFS`` on tests, sets, ties and missing values apply here as well.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""OSSFS-DD: three-way decisions by where a column's dependence on y stands among all so far."""
+"""OSSFS-DD: three-way decisions by how a column's dependence on y compares with all columns so far."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class OSSFSDD(ColumnSelector):
     pool : int, default=100
         Largest number of waiting columns, at least 1.
     floor : int, default=15
-        Least number of columns to select, if as many are significant; 0 for no floor.
+        Minimum number of columns to select, if enough are significant; 0 for no minimum.
     variant : {"code", "paper"}, default="code"
-        What the authors' code does, or what their text says; see Notes.
+        Whether to follow the authors' code or the text of the paper; see Notes.
     alpha : float, default=0.05
         Significance level, in (0, 1), of the test of two columns ("code") and of columns below the floor, for
         independent rows.
@@ -50,22 +50,23 @@ class OSSFSDD(ColumnSelector):
         How p-values are computed; see ``SAOLA``.  The test of two columns given y is by t, or by "z" as in
         the authors' code.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
-    selected_ : arrival numbers of the columns selected, as if no more columns came
+    selected_ : arrival numbers of the columns selected, as if no more columns arrived
     n_waiting_ : number of columns that wait for a partner
     thresholds_ : dependences on y up to which a column is discarded, and from which on it is a candidate
     ledger_ : every decision; the statistic is the correlation with y (for more than two classes the
         correlation ratio), or for a redundant or evicted column its correlation with the one in ``by``.  A
         column kept after it waited has its partner in ``by``.  Below the floor, decisions are those of
         ``TopK``
-    n_features_in_ : columns offered
+    n_features_in_ : number of columns offered
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -85,11 +86,11 @@ class OSSFSDD(ColumnSelector):
 
     The paper's thresholds fail where columns are few or their dependences skewed: hardly any stands out.  The
     floor is our safeguard.  Below it no decision is final, and ``ledger_`` and ``selected_`` are provisional,
-    as if no more columns came; ``offer`` returns decisions as they become final, which is when no earlier
+    as if no more columns arrived; ``offer`` returns decisions as they become final, which is when no earlier
     column waits.  Once the floor is reached, no column is evicted that would take the selection below it.
     Memory grows with the columns kept and waiting, and 25 bytes per deferred decision.
 
-    The result depends on the order of columns; the size of blocks never matters.
+    The result depends on the order of columns, but not on the size of blocks.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""SAOLA: pairwise redundancy, from streaming columns of any number."""
+"""SAOLA: pairwise redundancy analysis of streaming columns."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SAOLA(ColumnSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of the relevance test, in (0, 1); for measures with p-values.
+        Significance level of the relevance test, in (0, 1), for independent rows; for measures with p-values.
     measure : {"auto", "fisher_z", "su", "mutual_info", "basis"} or Measure, default="auto"
         Dependence of two columns: absolute correlation, symmetric uncertainty, or mutual information in nats.
         The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  "auto" chooses by
@@ -68,18 +68,19 @@ class SAOLA(ColumnSelector):
         ``dependence(x, z)``, and ``p_value(dependence, n)`` if columns are to be tested at ``alpha``, is
         compared column by column: correct, but slower.
     delta : float, default=0.0
-        For measures without p-values: a column at or below it is irrelevant.  0 lets nearly every column of a
-        wide sparse stream count as relevant; raise it there.
+        For measures without p-values: a column at or below it is irrelevant.  With 0, nearly every column of
+        a wide sparse stream counts as relevant; use a larger value there.
     bound : {"min", "max"}, default="min"
         What the dependence of F and K must reach: the smaller of their dependences on y (SAOLA) or the
         larger (SAOLA-max, keeps more).
     variant : {"paper", "corrected"}, default="paper"
-        In the paper, F may evict K and be rejected because of a third column right after, so that K is lost
-        for nothing.  "corrected" evicts only for a column that is kept.
+        In the paper, F may evict K and then be rejected because of a third column, so that K is lost without
+        a replacement. "corrected" evicts a column only if F is kept.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
         How p-values of "fisher_z" are computed.  "t" is Student's t (F for more than two classes), exact if
-        y or the column is normal.  "confirmed", the default, is t, held against a test of normal scores where
-        both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.
+        y or the column is normal.  "confirmed", the default, is t, but the larger of t and a test of normal
+        scores if both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see
+        ``FisherZ``.
         "z" is Fisher's transformation, as in the paper: liberal at small levels.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
@@ -89,33 +90,35 @@ class SAOLA(ColumnSelector):
         are whole numbers that repeat or nominal, in [2, 1024].
     types : dict of str to str, str or None, default=None
         Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
-        "nominal" or "binary".  What is not declared is read off the dtype or guessed: two distinct values are
+        "nominal" or "binary".  Other types are inferred from the dtype or guessed: two distinct values are
         binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
 "alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
         discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
-        independent.  ``OnlineFDR`` says what each procedure assumes.  Needs p-values.  If None, all levels
+        independent.  See ``OnlineFDR`` for the assumptions of each procedure.  Needs p-values.  If None, all
+        levels
         are alpha.
     lag : int, default=0
         For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
         the range over which columns depend on each other.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
     ledger_ : every decision; the statistic is the dependence on y, or for a redundant or evicted column
         its dependence on the one in ``by``
-    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
-        about the former; a redundancy rule may drop more true columns than false ones
-    n_features_in_ : columns offered
-    column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
+    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The bound on the false discovery
+        rate applies to the former; a redundancy rule may drop more true columns than false ones
+    n_features_in_ : number of columns offered
+    column_types_ : types of the columns by name, declared, inferred from dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -128,21 +131,22 @@ class SAOLA(ColumnSelector):
     complements a stronger, correlated one is rejected. On narrow tables of correlated measurements it may
     keep too little; see :class:`FastOSFS`.
 
-    Ties: with "fisher_z" the newcomer of two equals leaves, so duplicates go; with "su" and "mutual_info"
-    equals leave each other alone.  Both are what the authors' toolbox does, and reproduce its selections.
-    Deviations: the toolbox skips columns whose *sum* is 0, which drops centred ones; here only constant
+    Ties: with "fisher_z" the new column of two equals is rejected, so duplicates are dropped; with "su" and
+    "mutual_info" neither of two equals eliminates the other.  Both are what the authors' toolbox does, and
+    reproduce its selections.
+    Deviations: the toolbox skips columns whose *sum* is 0, which drops centered ones; here only constant
     columns are skipped.  The paper's Algorithm 1 tests ``< delta``, so with delta = 0 nothing is ever
     irrelevant; its text and this class test ``<=``.  The paper's "mutual information" is symmetric
-    uncertainty in the toolbox; both are offered.  More than two classes: see ``FisherZ``.  The result
-    depends on the order of columns; the size of blocks never matters.
+    uncertainty in the toolbox; both are offered.  More than two classes: see ``FisherZ``.  The result depends
+    on the order of columns, but not on the size of blocks.
 
     With ``missing="omit"``, a correlation over c complete pairs has c - 2 degrees of freedom.  A column
     observed in fewer than 4 rows, or where y does not vary, is unreliable; two columns with fewer than 4
     complete pairs are not redundant.  Mean imputation instead would shrink correlations between columns and
     hide redundancy.
 
-    p-values hold for independent rows; for time series and repeated rows of a subject, give ``serial`` or
-    ``groups`` to ``begin``.
+    p-values assume independent rows; for time series or repeated measurements of a subject, pass ``serial``
+    or ``groups`` to ``begin``.
 
     References
     ----------
@@ -219,7 +223,7 @@ class SAOLA(ColumnSelector):
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do: whether it takes missing values is a parameter."""
+        """Capabilities of the selector: support for missing values depends on a parameter."""
         return Traits(
             tasks=tasks_of(self.measure),
             missing=self.missing == "omit",
@@ -235,14 +239,14 @@ class SAOLA(ColumnSelector):
         tested = self.measure in TESTED or callable(getattr(self.measure, "p_value", None))
         if self.fdr is not None and not tested:
             raise ParameterError(
-                f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not give: take "
-                "measure='auto', 'fisher_z' or 'basis', an object with `p_value(dependence, n)`, or fdr=None "
-                "and delta"
+                f"fdr={self.fdr!r} needs p-values, which measure={self.measure!r} does not have: use "
+                "measure='auto', 'fisher_z' or 'basis', an object with `p_value(dependence, n)`, or "
+                "fdr=None and delta"
             )
 
     @property
     def _by_type(self) -> bool:
-        """Whether the type of a column chooses its test; dependent rows have tests of correlation only."""
+        """Whether tests are chosen by column type; dependent rows have tests of correlation only."""
         return self.measure == "auto" and self.missing == "refuse" and self._dependence.independent
 
     @property
@@ -251,7 +255,7 @@ class SAOLA(ColumnSelector):
 
     @property
     def _rule(self) -> type[RedundancyRule]:
-        """The pairwise rule for the way in which columns are compared."""
+        """The pairwise rule for the chosen comparison of columns."""
         if self._by_type:
             return PairwiseByType
         if self.measure == "basis":

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns.models.linear import DowndatableLinearModel
-from streamsieve.columns.models.stepwise import Candidates, Stepwise, Tested
+from streamsieve.columns.models.stepwise import Candidates, Stepwise, Tested, Values
 from streamsieve.decisions import Eviction
 from streamsieve.dependence.blocks import RELATIVE_TIE
 from streamsieve.dependence.target import numeric_target
@@ -22,7 +22,7 @@ CRITERIA = ("aic", "bic", "ric")
 
 
 class CriterionSearch(Stepwise):
-    """Columns join while a criterion improves, and older ones leave that do not improve it any more."""
+    """Search in which columns join if a criterion improves, and leave once they no longer improve it."""
 
     fields = {
         "model": Nested(DowndatableLinearModel, shares=("rows",)),
@@ -40,7 +40,9 @@ class CriterionSearch(Stepwise):
         self.model, self.criterion = model, criterion
         self.n_candidates, self.remove = n_candidates, remove
 
-    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:  # noqa: ARG002
+    def test(
+        self, gain: FloatArray, testable: BoolArray, first: int, values: Values,  # noqa: ARG002
+    ) -> Tested:  # fmt: skip
         """Test columns until one gains more than its penalty."""
         gain = self.model.likelihood_gain(gain)
         hits = np.flatnonzero(gain > self._penalty(first + np.arange(len(gain))))
@@ -48,7 +50,7 @@ class CriterionSearch(Stepwise):
         return gain[:done], None, len(hits) > 0
 
     def _penalty(self, feature: IntArray) -> FloatArray:
-        """Return what columns must gain, by arrival number."""
+        """Return the penalty of columns, by arrival number."""
         if self.criterion == "ric":
             choice = np.maximum(feature + 1, self.n_candidates)
             penalties: FloatArray = np.maximum(2.0, 2 * np.log(choice))
@@ -118,8 +120,8 @@ class StreamwiseIC(ColumnSelector):
 
     Columns leave only when another joins, and never the one that has just joined: nothing else changes their
     contributions, except that the penalty of RIC grows with the number of columns.  RIC's penalty is at least
-    2, AIC's, so that the first columns do not join for free.  Surveys print RIC with the number of columns in
-    the model in the place of p; it is the number to choose from.  A column in the span of the model gains
+    2, AIC's, so that the first columns do not join for free.  Some surveys define RIC with p as the number of
+    columns in the model; it is the number of candidates.  A column in the span of the model gains
     nothing.  Once the model fits exactly (a residual sum of squares below 1e-10 of the target's), no further
     column is accepted, and a column that reaches such a fit is credited with a residual of that size.
 

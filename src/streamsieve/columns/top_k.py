@@ -1,4 +1,4 @@
-"""TopK: the k best columns of a stream, with or without regard to their redundancy."""
+"""TopK: the k best columns of a stream by relevance, or by relevance and redundancy (mRMR)."""
 
 from __future__ import annotations
 
@@ -70,10 +70,11 @@ class TopK(ColumnSelector):
         Significance level of the relevance test, in (0, 1): of the correlation, or the G test of discretized
         columns.  Columns that are not significant never enter.  None: no test.
     p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
-        How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
-        classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
-        normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
-        see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
+        How p-values are computed; must be available for the test.  Correlations: "t" is Student's t (F for
+        more than two
+        classes), exact if y or the column is normal.  "confirmed", the default, is t, but the larger of t and
+        a test of normal scores if both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2
+        tables; see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
         Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
         permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
         limiting chi-squared distribution, as in the papers: liberal in sparse tables.
@@ -85,35 +86,37 @@ class TopK(ColumnSelector):
         are whole numbers that repeat or nominal, in [2, 1024].
     types : dict of str to str, str or None, default=None
         Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
-        "nominal" or "binary".  What is not declared is read off the dtype or guessed: two distinct values are
+        "nominal" or "binary".  Other types are inferred from the dtype or guessed: two distinct values are
         binary, whole numbers of at most one value per 20 rows (and 256) ordinal, everything else numeric.
     fdr : {None, "addis", "saffron", "lord", "dlord", "alpha_investing", "lond", "lond_any", \
 "alpha_spending"}, default=None
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
         discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
-        independent.  ``OnlineFDR`` says what each procedure assumes.  If None, all levels are alpha.  A
+        independent.  See ``OnlineFDR`` for the assumptions of each procedure.  If None, all levels are alpha.
+        A
         procedure tests columns in order, so selectors with one do not merge.
     lag : int, default=0
         For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
         the range over which columns depend on each other.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of target; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run early.
+        Early-stopping rules.
 
     Attributes
     ----------
     selected_ : arrival numbers of the columns kept
     ledger_ : every decision; the statistic is always the dependence on y (with its sign, where a correlation
-        has one).  "redundant" says that redundancy decided: a rejected column would have entered without it,
-        an evicted one would have stayed.  ``by`` names the member a rejected column depends on most, or the
-        newcomer that took the place of an evicted one.  "outscored" says that dependence on y decided.
-    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The false discovery rate is
-        about the former; a redundancy rule may drop more true columns than false ones
-    n_features_in_ : columns offered
-    column_types_ : types of the columns by name, as they were declared, read off dtypes, or guessed
+        has one).  "redundant" means that redundancy decided: without it, a rejected column would have
+        entered, or an evicted one stayed.  ``by`` is the member that a rejected column depends on most, or
+        the new column that replaced an evicted one. "outscored" means that dependence on y decided.
+    n_found_, n_kept_ : number of columns found relevant, and of those kept.  The bound on the false discovery
+        rate applies to the former; a redundancy rule may drop more true columns than false ones
+    n_features_in_ : number of columns offered
+    column_types_ : types of the columns by name, declared, inferred from dtypes, or guessed
     stopped_ : which rule of ``stop`` was met, or None
 
     Notes
@@ -129,15 +132,15 @@ class TopK(ColumnSelector):
     negated, scaled, or with other names for its codes) is rejected at once, even while there is room; the
     scores alone would let it in whenever a third column scores less.  A column that cannot enter, whatever it
     shares with the members, is rejected without looking at them.  With redundancy the result depends on the
-    order of columns; the size of blocks never matters.
+    order of columns, but not on the size of blocks.
 
     With ``missing="omit"``, a correlation over c complete pairs has c - 2 degrees of freedom.  A column
     observed in fewer than 4 rows, or where y does not vary, is unreliable; two columns with fewer than 4
     complete pairs are not redundant.  A column is a copy only if the member is observed wherever it is.  Mean
     imputation instead would shrink correlations between columns and hide redundancy.
 
-    p-values hold for independent rows; for time series and repeated rows of a subject, give ``serial`` or
-    ``groups`` to ``begin``.
+    p-values assume independent rows; for time series or repeated measurements of a subject, pass ``serial``
+    or ``groups`` to ``begin``.
 
     References
     ----------
@@ -218,7 +221,7 @@ class TopK(ColumnSelector):
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do: missing values and merging depend on its parameters."""
+        """Capabilities of the selector: missing values and merging depend on its parameters."""
         return Traits(
             tasks=tasks_of(self.measure),
             missing=self.missing == "omit",
@@ -234,7 +237,7 @@ class TopK(ColumnSelector):
         check_p_value(self.p_value, "measure", self.measure)
         check_types(self.types, "measure", self.measure)
         if self.fdr is not None and self.alpha is None:
-            raise ParameterError(f"fdr={self.fdr!r} needs a rate, but alpha is None: take alpha=0.05")
+            raise ParameterError(f"fdr={self.fdr!r} needs a rate, but alpha is None: use alpha=0.05")
         tested = isinstance(self.measure, str) or callable(getattr(self.measure, "p_value", None))
         if self.alpha is not None and not tested:
             raise ParameterError(
@@ -244,7 +247,7 @@ class TopK(ColumnSelector):
 
     @property
     def _by_type(self) -> bool:
-        """Whether the type of a column chooses its test; dependent rows have tests of correlation only."""
+        """Whether tests are chosen by column type; dependent rows have tests of correlation only."""
         return self.measure == "auto" and self.missing == "refuse" and self._dependence.independent
 
     @property
@@ -253,7 +256,7 @@ class TopK(ColumnSelector):
 
     @property
     def _rule(self) -> type[RedundancyRule]:
-        """The top-k rule for the way in which columns are compared; without a weight none is."""
+        """The top-k rule for the chosen comparison of columns; without a weight none is."""
         if self.redundancy_weight == 0:
             return TopKBuffer
         if self._by_type:
@@ -298,7 +301,7 @@ class TopK(ColumnSelector):
 
     @property
     def _rate(self) -> float:
-        """The level as a number, also where there is no test."""
+        """The level as a number, even if there is no test."""
         return 0.5 if self.alpha is None else self.alpha
 
     def _consistent(self) -> Iterator[str]:
@@ -310,15 +313,16 @@ class TopK(ColumnSelector):
             yield "the rule has another k or redundancy_weight"
 
     def merge(self, other: Self) -> Self:
-        """Become the selector of these columns followed by the other's, over the same rows.
+        """Merge another selector, as if its columns had been offered after these, over the same rows.
 
-        Exact, and only for ``redundancy_weight=0`` and ``fdr=None``: the top k of two streams are among
-        the top k of each.
+        Exact, but only available for ``redundancy_weight=0`` and ``fdr=None``: the top k of two streams are
+        among the top k of each.
 
         Parameters
         ----------
-        other : a TopK with equal parameters that began with the same y and saw other columns; it is not
-            changed.  Its columns that came without names are counted on from here.
+        other : TopK
+            A selector with equal parameters that began with the same y and was offered other columns; it is
+            not changed.  Its columns without names are renumbered to follow the columns of this one.
 
         Returns
         -------
@@ -371,7 +375,7 @@ class TopK(ColumnSelector):
         return cast(TopKBuffer, self._process_.rule)
 
     def _take_over(self, other: Self, shift: int) -> None:
-        """Write the other's decisions into the ledger, let its members compete, and say who left."""
+        """Record the other's decisions, offer its members to the buffer, and return the evictions."""
         theirs, names = other.names_, self.names_
 
         def renamed(name: str) -> str:

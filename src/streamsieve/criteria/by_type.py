@@ -1,4 +1,4 @@
-"""Quantities and levels in one stream: each scored by its own criterion, on one scale."""
+"""Criteria for streams of numeric and categorical columns, each scored by its own criterion on one scale."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class CriterionByType(Criterion):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """The name of the criterion that the caller asked for."""
+        """The name of the criterion that the caller chose."""
         return self.numbers.name
 
     @property
@@ -114,6 +114,6 @@ def by_type(criterion: Criterion, at: tuple[int, ...], *, comparable: bool, exac
     if isinstance(criterion, TableCriterion):
         return CriterionByType(criterion, replace(criterion, discrete=True), at, exact)
     if not comparable:
-        raise TypeError(f"criterion={criterion.name!r} has no scale that levels could share")
+        raise TypeError(f"criterion={criterion.name!r} has no scale in common with criteria over levels")
     numbers = criterion if isinstance(criterion, Correlation) else MeansStrength()
     return CriterionByType(numbers, LevelsStrength(discrete=True), at, exact)

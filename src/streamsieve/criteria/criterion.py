@@ -24,15 +24,16 @@ from streamsieve.summaries import (
     TargetBins,
     Window,
 )
+from streamsieve.summaries.class_totals import FREQUENCY
 from streamsieve.summaries.moments import MomentsBlock
 
 LARGEST = float(np.finfo(np.float64).max)
-#: The name that stands for a criterion which fits the target.
+#: Name of the automatic choice of a criterion by the target.
 AUTO = "auto"
 
 
 class Needs(StrEnum):
-    """What a criterion reads; :func:`streamsieve.criteria.criterion` makes the summary that provides it."""
+    """What a criterion reads; :func:`streamsieve.criteria.summary_for` makes the summary that provides it."""
 
     #: Mean and variance per class: blocks of :class:`~streamsieve.summaries.Moments`.
     MOMENTS = "moments"
@@ -49,14 +50,14 @@ class Needs(StrEnum):
 class Criterion(ABC):
     """A score per feature, larger is better, never NaN.
 
-    A subclass says what it ``needs`` and writes :meth:`score`, which maps one block of that summary to one
-    number per feature.  That is all: batches, weights, half-lives, windows, merges and files follow from the
-    summary.  To be saved as a parameter, the subclass is a frozen dataclass and registered.
+    Base class of criteria.  A subclass sets ``needs`` and implements :meth:`score`, which maps one block of
+    that summary to one number per feature; batches, weights, half-lives, windows, merging and saving are
+    those of the summary.  To be saved as a parameter, the subclass must be a frozen dataclass and registered.
 
     Attributes
     ----------
     name : text for messages.
-    tasks : the kinds of target it has a meaning for, a frozenset of ``Task``.
+    tasks : supported types of target, a frozenset of ``Task``.
     needs : what :meth:`score` reads, one of ``Needs`` or the class of a summary.
     worst : score of a feature without information, 0 by default.
     bins : number of quantile bins, and of classes that a numeric target is cut into, 5 by default.
@@ -125,8 +126,8 @@ class Criterion(ABC):
         """Raise ``ParameterError`` for parameters out of range."""
 
     def check(self, summary: Any) -> None:
-        """Raise an error for a summary that this criterion has no meaning for: with too many classes."""
-        # a criterion for numeric targets may read their bins, of which there are more
+        """Raise an error for a summary that this criterion does not support: one with too many classes."""
+        # a criterion for numeric targets may read their bins, which count as classes
         if self.most_classes is not None and Task.REGRESSION not in self.tasks:
             self.check_classes(summary.classes)
 
@@ -140,7 +141,7 @@ class Criterion(ABC):
             )
 
     def blocks(self, summary: Any) -> Iterator[Any]:
-        """Yield what :meth:`score` takes, some features at a time, so that a block stays in cache.
+        """Yield the arguments of :meth:`score`, some features at a time, so that a block stays in cache.
 
         By default ``summary.tables(self.bins)`` where the criterion needs tables, else ``summary.blocks()``.
         """
@@ -158,7 +159,7 @@ class Criterion(ABC):
         return self._per_feature("p_value", summary)
 
     def _per_feature(self, method: str, summary: Any) -> FloatArray:
-        """Return what a method says of every feature, block after block."""
+        """Return the result of a method for every feature, block by block."""
         parts = [getattr(self, method)(block) for block in self.blocks(summary)]
         shapes = [np.shape(part) for part in parts]
         if any(len(shape) != 1 for shape in shapes) or sum(n for (n,) in shapes) != summary.n_features:
@@ -174,7 +175,7 @@ class Criterion(ABC):
         return self(columns)
 
     def new_summary(self, **options: Any) -> Any:
-        """Return an empty summary for this criterion; see :func:`streamsieve.criteria.criterion`."""
+        """Return an empty summary for this criterion; see :func:`streamsieve.criteria.summary_for`."""
         return summary_for(self, **options)
 
     def relevance_index(self, block: Any) -> FloatArray:
@@ -222,6 +223,7 @@ def summary_for(
     window: int | None = None,
     max_rank_error: float = 1e-3,
     exact: bool = False,
+    weight_kind: str = FREQUENCY,
 ) -> Any:
     """Return an empty summary of what a criterion needs.
 
@@ -229,13 +231,19 @@ def summary_for(
     ----------
     criterion : says what it ``needs``
     target : "classes" or "numeric"; a numeric one is cut into bins where the summary needs classes
-    half_life : rows after which an observation weighs half
+    half_life : number of rows after which the weight of an observation is halved
     window : number of last rows to summarize
     max_rank_error : largest rank error of quantiles
     exact : keep all rows and sort their columns, where the criterion needs quantiles
+    weight_kind : "frequency" or "importance", what a weight is
     """
     criterion.check_values()
     needs = criterion.needs
+    if weight_kind != FREQUENCY and (needs is Needs.ROWS or isinstance(needs, type)):
+        raise CapabilityError(
+            f"criterion={criterion.name!r} treats weights as copies of rows, so weight_kind={weight_kind!r} "
+            "means nothing to it: leave it out, or use another criterion"
+        )
     if needs is Needs.ROWS:
         if half_life is not None:
             raise CapabilityError(
@@ -244,21 +252,24 @@ def summary_for(
             )
         return RecentRows(target, size=criterion.default_window if window is None else window)
     sorts = exact and sorts_columns(criterion)
-    summary = SortedColumns() if sorts else _plain(needs, half_life, max_rank_error)
+    if sorts:
+        summary: Any = SortedColumns(weight_kind=weight_kind)
+    else:
+        summary = _plain(needs, half_life, max_rank_error, weight_kind)
     if target == "numeric" and summary.target == "classes":
         warm_up = {"warm_up": ALL_ROWS} if sorts else {}
         summary = TargetBins(summary, bins=criterion.bins, **warm_up)
     return summary if window is None else Window(summary, size=window)
 
 
-def _plain(needs: Needs | type[Any], half_life: float | None, max_rank_error: float) -> Any:
+def _plain(needs: Needs | type[Any], half_life: float | None, max_rank_error: float, weight_kind: str) -> Any:
     if isinstance(needs, type):
         if half_life is not None:
             raise CapabilityError(f"a {needs.__name__} does not fade by half_life={half_life:g}: use window")
         return needs()
     if needs is Needs.QUANTILES:
-        return Quantiles(max_rank_error, half_life=half_life)
-    return PROVIDES[needs](half_life)
+        return Quantiles(max_rank_error, half_life=half_life, weight_kind=weight_kind)
+    return PROVIDES[needs](half_life, weight_kind=weight_kind)
 
 
 def sorts_columns(criterion: Criterion) -> bool:
@@ -277,7 +288,7 @@ def serves(criterion: Criterion, summary: Any, *, exact: bool = False) -> bool:
 
 
 def target_of(criterion: Criterion) -> str | None:
-    """Return the kind of target that a criterion's summary is bound to: "numeric", or None for any."""
+    """Return the type of target that a criterion's summary requires: "numeric", or None for any."""
     return "numeric" if getattr(_kind(criterion.needs), "target", None) == "numeric" else None
 
 
@@ -291,7 +302,7 @@ class Split(NamedTuple):
 
 
 def split(block: MomentsBlock) -> Split:
-    """Divide each feature's variance; classes in which it never occurred do not count."""
+    """Split sums of squares into between and within classes, ignoring classes without values."""
     # only shares of the mass matter, and the product of a faded mass with a square might overflow
     mass = block.mass / max(float(block.mass.max(initial=0.0)), 1e-300)
     present = mass > 0
@@ -300,10 +311,10 @@ def split(block: MomentsBlock) -> Split:
     # and a constant column cannot be mistaken for a perfect one.
     first = present.argmax(axis=0) if len(mass) else np.zeros(0, np.intp)
     mean = np.where(present, block.mean - np.take_along_axis(block.mean, first[None], axis=0), 0.0)
-    centre = np.divide((mass * mean).sum(axis=0), total, out=np.zeros_like(total), where=total > 0)
+    center = np.divide((mass * mean).sum(axis=0), total, out=np.zeros_like(total), where=total > 0)
     n_classes = present.sum(axis=0)
     return Split(
-        (mass * (mean - centre) ** 2).sum(axis=0),
+        (mass * (mean - center) ** 2).sum(axis=0),
         (mass * block.variance).sum(axis=0),
         n_classes - 1.0,
         block.n.sum(axis=0) - n_classes,
@@ -321,7 +332,7 @@ def f_p_value(block: MomentsBlock) -> FloatArray:
     """Probability of such an F under equal means; 1 where it cannot be tested.
 
     A feature without spread within classes is discrete, so that F has no F distribution.  There the value is
-    the share of assignments of rows to classes (times C!, for those that exchange classes) that give it.
+    the proportion of assignments of rows to classes (times C!, for those that exchange classes) that give it.
     """
     s = split(block)
     usable, score = (s.df_between > 0) & (s.df_within > 0), f_statistic(s)
@@ -352,7 +363,7 @@ class CriterionParameter:
         """Raise ``ParameterError`` unless the value is a criterion with legal parameters."""
         if isinstance(value, str):
             check_choice(name, value, (*self.other, *named_criteria()))
-        if value not in self.other:
+        if not isinstance(value, str) or value not in self.other:
             self.of(name, value).check_values()
 
     @staticmethod

@@ -17,7 +17,7 @@ class AnovaF(Criterion):
     """Score by the F statistic of a one-way analysis of variance, for any number of classes.
 
     The same numbers as scikit-learn's ``f_classif``, in one pass over a stream, with weights, missing
-    values and fading.  Where features have missing values, each is judged by its own rows.  A feature that is
+    values and fading.  A feature with missing values is scored on its observed rows.  A feature that is
     constant in every class has the p-value of a permutation test, 2 / 70 for two classes of four rows, not 0.
 
     Notes

@@ -16,7 +16,7 @@ from streamsieve.summaries.moments import MomentsBlock
 @register
 @dataclass(frozen=True)
 class Fisher(Criterion):
-    """Score by variance between classes over variance within, for any number of classes.
+    """Fisher score: variance between classes over variance within, for any number of classes.
 
     **Formula.** ``sum_c n_c (mean_c - mean)^2 / sum_c n_c var_c``. For two classes it is ``r^2 / (1 - r^2)``
     with the correlation r of feature and label; the F statistic is this times (n - C) / (C - 1), so the
@@ -49,7 +49,7 @@ class Fisher(Criterion):
     def score(self, block: MomentsBlock) -> FloatArray:
         """Between over within."""
         parts = split(block)
-        # with one row per class there is no spread to compare with, and every feature would look perfect
+        # with one row per class the variance within is 0, and every feature would seem perfect
         judged = (parts.df_within > 0) | (parts.within > 0)
         return ratio(np.where(judged, parts.between, 0.0), parts.within)
 

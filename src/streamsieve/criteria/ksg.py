@@ -26,9 +26,10 @@ LOOKED_UP = 4096
 @register
 @dataclass(frozen=True)
 class KSG(Criterion):
-    """Score by the mutual information of feature and target, estimated from nearest neighbors, in nats.
+    """Mutual information of feature and target by the KSG nearest-neighbor estimator, in nats.
 
-    No bins: it sees dependence of any shape.  A numeric target is scored by the first estimator of Kraskov,
+    It needs no bins, and detects dependence of any shape.  A numeric target is scored by the first estimator
+    of Kraskov,
     Stoegbauer and Grassberger, class labels by Ross's.  Never below 0, and 0 for a constant feature.  It
     needs the rows themselves, so it scores the last ones: ``Screen("ksg", window=...)``, 1000 by default.
 
@@ -55,7 +56,8 @@ class KSG(Criterion):
     counts with Grassberger's bias correction.
 
     A weight is a number of copies of a row, so it must be whole.  There are no p-values, hence no ``alpha``
-    and no ``on_drift``, and no ``half_life``: a neighbor is there or not.  Cost per feature: n log n for
+    and no ``on_drift``, and no ``half_life``, because neighbors have no weights.  Cost per feature: n log n
+    for
     labels, where zeros of sparse rows cost nothing, and up to n^1.5 for a numeric target.
 
     **When it fails.** Few rows in the window: the estimate has a bias toward 0 and a variance that hides weak
@@ -67,7 +69,7 @@ class KSG(Criterion):
     8); Ross, Mutual information between discrete and continuous data sets, PLoS ONE 9, 2014; Grassberger,
     Finite sample corrections to entropy and dimension estimates, Physics Letters A 128, 1988.  Keller,
     Mueller and Boehm, Estimating mutual information on data streams, SSDBM 2015, for the windows and k = 4;
-    there the window may be chosen when asking, at the price of samples instead of all rows.
+    there the window may be chosen at query time, at the price of using samples instead of all rows.
 
     Examples
     --------
@@ -118,5 +120,5 @@ class KSG(Criterion):
 
 @cache
 def _table() -> FloatArray:
-    """Return the digamma function of whole numbers; the first one is never asked for."""
+    """Return the digamma function of whole numbers; the entry for 0 is never used."""
     return np.concatenate([[0.0], digamma(np.arange(1.0, LOOKED_UP))])

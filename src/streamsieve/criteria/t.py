@@ -1,4 +1,4 @@
-"""Welch's t: do the means of two classes differ?"""
+"""Welch's t-test for a difference of the means of two classes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,8 @@ class WelchT(Criterion):
     def p_value(self, block: MomentsBlock) -> FloatArray:
         """Two-sided, by Student's t with Welch-Satterthwaite degrees of freedom.
 
-        Of a class in which the feature is constant the spread is unknown, not 0: then with pooled variance.
+        If the feature is constant in a class, its variance there is unknown, not 0, and the pooled variance
+        is used.
         """
         if len(block.mean) < 2:
             return np.ones(block.mean.shape[1])

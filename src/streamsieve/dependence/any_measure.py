@@ -1,4 +1,4 @@
-"""Relevance by a measure of your own: one call per column."""
+"""Relevance by a user-defined measure: one call per column."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class AnyMeasure(RelevanceTest):
                 statistic[j], p_value[j] = self._dependence(x)
         significant = statistic > self._delta if np.isnan(p_value).all() else self._tested(p_value)
         reason = np.where(constant, CONSTANT, np.where(significant, RELEVANT, IRRELEVANT))
-        discrete = np.ones(m, bool)  # for all that is known
+        discrete = np.ones(m, bool)  # assume the general case
         return Relevance(reason.astype(np.uint8), statistic, p_value, discrete=discrete)
 
     def _dependence(self, x: FloatArray) -> tuple[float, float]:

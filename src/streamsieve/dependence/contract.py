@@ -1,4 +1,4 @@
-"""The contracts of relevance: what measuring a block returns, and what a measure of your own must have."""
+"""Protocols of relevance: the result of measuring a block, and the interface of user-defined measures."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.decisions import KEPT, PValues
+from streamsieve.decisions import KEPT
 from streamsieve.dependence.blocks import ColumnSlices
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import ANY_TASK, BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Part
 
 
 @runtime_checkable
 class Measure(Protocol):
-    """Dependence between two columns: all that ``SAOLA(measure=...)`` and ``TopK(measure=...)`` need.
+    """Protocol of dependence measures for ``SAOLA(measure=...)`` and ``TopK(measure=...)``.
 
     A measure may also have ``p_value(dependence, n)``, the p-value of a dependence over n rows under
     independence.  With it columns are tested at ``alpha`` and ``fdr=`` works; without it ``SAOLA`` compares
     with ``delta`` and ``TopK`` needs ``alpha=None``.
 
-    The target is one of the two columns; labels arrive as 0, 1, 2, ...  A measure that takes them for numbers
-    says ``tasks = frozenset({Task.BINARY, Task.REGRESSION})``, and any other target is refused.
+    The target is one of the two columns; labels arrive as 0, 1, 2, ...  A measure that treats labels as
+    numbers must set ``tasks = frozenset({Task.BINARY, Task.REGRESSION})``, so that other targets are refused.
     """
 
     def dependence(self, x: FloatArray, z: FloatArray) -> float:
@@ -34,7 +35,7 @@ class Measure(Protocol):
 
 
 def tasks_of(part: Any) -> frozenset[Task]:
-    """Return the kinds of target that a measure or test has a meaning for: its ``tasks``, or any."""
+    """Return the types of target that a measure or test supports: its ``tasks``, or any."""
     return frozenset(getattr(part, "tasks", ANY_TASK))
 
 
@@ -43,11 +44,12 @@ class Relevance(NamedTuple):
 
     #: Codes of the ledger: RELEVANT, IRRELEVANT at the fixed level, CONSTANT, or UNRELIABLE (no test).
     reason: npt.NDArray[np.uint8]
-    #: The number for the ledger; its absolute value is the dependence that rules compare.
+    #: The statistic for the ledger; its absolute value is the dependence that rules compare.
     statistic: FloatArray
     #: Computed on access; None where the measure has no test.
     p_value: PValues | FloatArray | None
-    #: What the rule wants again, one entry per column each: means and norms, or numbers of categories.
+    #: Intermediate results for the redundancy rule, one entry per column: means and norms, or numbers of
+    #: categories.
     columns: tuple[npt.NDArray[Any], ...] = ()
     #: Which p-values are discrete, a property of column and target and not of their association; None: none.
     #: They are valid, but need not be uniformly conservative, as "addis" and "dlord" assume of all others.
@@ -57,7 +59,7 @@ class Relevance(NamedTuple):
 
     @classmethod
     def unmeasured(cls, m: int) -> Self:
-        """Return the relevance of m columns for a rule that measures while it settles."""
+        """Return placeholders for m columns, for a rule that measures relevance itself."""
         return cls(np.full(m, KEPT, np.uint8), np.full(m, np.nan), None)
 
     def at(self, chosen: IntArray) -> Self:
@@ -69,13 +71,13 @@ class Relevance(NamedTuple):
         return type(self)(self.reason[chosen], self.statistic[chosen], p_value, columns, discrete, gathered)
 
     def owned(self) -> Self:
-        """Return the same numbers in arrays of their own, which may be written to."""
+        """Return a copy with writable arrays."""
         return self._replace(reason=self.reason.copy(), statistic=self.statistic.copy())
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredBlock(ColumnBlock):
-    """A block whose relevance is known: what ``selector.measure_block`` returns and ``selector.offer`` takes.
+    """A block with its measured relevance: the result of ``selector.measure_block``, for ``selector.offer``.
 
     It can be pickled, so blocks may be measured in other processes and offered, in order, in this one.  At a
     fixed level ``X`` has only the columns that may still be kept; ``held`` are their positions in the block.
@@ -107,7 +109,7 @@ class MeasuredBlock(ColumnBlock):
 
 
 class RelevanceTest(Part, ABC):
-    """A measure or test bound to the target; pure: the same block gives the same relevance, at any time."""
+    """A measure or test bound to the target, without side effects: equal blocks give equal relevance."""
 
     #: Number of rows.
     n: int

@@ -1,22 +1,25 @@
 """Engines: one stream of rows, cut into parts, learned in several places and merged in a fixed tree.
 
-======== ===================================================================================
-run      a source through a selector on an engine; ``streamsieve.run(..., engine=...)`` calls it
-plan     parts of the source, and the tree in which their states merge
-declared what is fixed before the first part is read: features, target, versions
-task     what a worker does: learn a part, merge some states
-local    processes of this machine, the reference engine
-dask     a Dask cluster, or Dask's threads
-spark    the executors of Spark, and its streaming queries
-columns  blocks of columns measured by workers, and settled here
-checks   what cannot run on an engine
-======== ===================================================================================
+========= ===================================================================================
+run       a source through a selector on an engine; ``streamsieve.run(..., engine=...)`` calls it
+plan      parts of the source, and the tree in which their states merge
+declared  what is fixed before the first part is read: features, target, versions
+task      what a worker does: learn a part, merge some states
+local     processes of this machine, the reference engine
+dask      a Dask cluster, or Dask's threads
+spark     the executors of Spark, and its streaming queries
+columns   blocks of columns measured by workers, and settled here
+factories features computed and measured by workers, and settled here
+ordered   what workers do for columns, handed over in order
+checks    what cannot run on an engine
+========= ===================================================================================
 
 ``build`` and ``merge_all`` are what workers of any other engine need.
 """
 
 from streamsieve.engines.columns import distribute_columns as distribute_columns
 from streamsieve.engines.declared import Declared as Declared
+from streamsieve.engines.declared import declared_of as declared_of
 from streamsieve.engines.plan import Plan as Plan
 from streamsieve.engines.plan import plan_of as plan_of
 from streamsieve.engines.run import distribute as distribute

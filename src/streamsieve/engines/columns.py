@@ -1,12 +1,9 @@
-"""Columns on an engine: blocks are read and measured by workers, and settled here in order of arrival."""
+"""Columns on an engine: blocks are read or computed by workers, and settled here in order of arrival."""
 
 from __future__ import annotations
 
-import importlib
 import pickle
-from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -17,19 +14,15 @@ from streamsieve.base import ColumnSelector
 from streamsieve.dependence import MeasuredBlock
 from streamsieve.engines.checks import kind_of
 from streamsieve.engines.declared import versions
-from streamsieve.engines.local import cores
+from streamsieve.engines.factories import distribute_candidates
+from streamsieve.engines.ordered import Work
 from streamsieve.engines.task import Failure, check_alike, failure
 from streamsieve.exceptions import CapabilityError, InputError, ParameterError, SourceError, StreamSieveError
 from streamsieve.running.columns import READ_COLUMNS, begin_with, offer_block
 from streamsieve.running.interrupts import Interrupts
 from streamsieve.state import untouched_on_error
 
-#: Blocks under way for each worker; a stop rule leaves at most these computed in vain.
-AHEAD = 4
-
 Measured = MeasuredBlock | Failure
-#: In a worker process: source, selector and versions of the driver, sent once.
-_shared: tuple[Any, ...] = ()
 
 
 def distribute_columns(
@@ -44,23 +37,30 @@ def distribute_columns(
     progress: Callable[[int], Any] | None = None,
 ) -> ColumnSelector:
     """Offer all columns of a source; :func:`streamsieve.run` documents the parameters."""
-    size = READ_COLUMNS if block_size is None else block_size
+    on_demand = bool(getattr(source, "on_demand", False))
+    size = (1 if on_demand else READ_COLUMNS) if block_size is None else block_size
     check_number("block_size", size, low=1, integer=True)
+    check_number("retries", retries, low=0, integer=True)
     _check(source, kind_of(engine), workers)
     with untouched_on_error(selector):
         begin_with(source, selector)
         # refuses a selector that cannot measure columns on their own, before anything is sent
         selector._measuring()  # noqa: SLF001 - part of the same library
+        candidates = source.candidates(start) if on_demand else None
     if _has_stopped(selector):
         return selector
-    first = 0 if start is None else int(start["column"])
-    lows = list(range(first, source.n_columns, size))
-    shared = pickle.dumps((source, selector, versions()))
     notify = progress or (lambda _: None)
-    with (
-        closing(_measured(engine, shared, lows, size, workers, retries)) as found,
-        Interrupts() as interrupts,
-    ):
+    if candidates is not None:
+        distribute_candidates(
+            source, candidates, selector, engine, workers=workers, retries=retries, block_size=size,
+            start=start, notify=notify,
+        )  # fmt: skip
+        return selector
+    first = 0 if start is None else int(start["column"])
+    lows = range(first, source.n_columns, size)
+    work = Work(measure, pickle.dumps((source, selector, versions())), _shown)
+    tasks = ((low, size) for low in lows)
+    with closing(work.done(engine, tasks, workers, retries)) as found, Interrupts() as interrupts:
         for low, block in zip(lows, found, strict=True):
             with interrupts.held():
                 _settle(source, selector, block, low, size)
@@ -77,10 +77,13 @@ def _has_stopped(selector: ColumnSelector) -> bool:
 def _check(source: Any, engine: str, workers: int | None) -> None:
     if engine == "spark" and workers is not None:
         raise ParameterError("executors are those of the Spark session: leave out workers=")
-    if getattr(source, "on_demand", False) or source.n_columns is None:
+    if workers is not None:
+        check_number("workers", workers, low=1, integer=True)
+    on_demand = getattr(source, "on_demand", False)
+    if not callable(getattr(source, "candidates", None)) if on_demand else source.n_columns is None:
         raise CapabilityError(
-            "columns that are computed on demand have workers of their own: give features(make_columns, y, "
-            "workers=2) or open(data, transform=function, workers=2), and leave out engine="
+            f"a {type(source).__name__} does not say which columns workers could read or compute: leave out "
+            "engine="
         )
 
 
@@ -107,71 +110,8 @@ def measure(shared: tuple[Any, ...], low: int, size: int) -> Measured:
             found: MeasuredBlock = selector.measure_block(next(blocks))
             return found
     except (StreamSieveError, OSError) as error:
-        return failure(error, low // size, f"columns {low:,} to {low + size - 1:,}")
+        return failure(error, low // size, _shown((low, size)))
 
 
-def _prepare(shared: bytes) -> None:
-    global _shared  # noqa: PLW0603 - one worker, one run
-    _shared = pickle.loads(shared)  # noqa: S301 - from our own process
-
-
-def _measure_shared(low: int, size: int) -> Measured:
-    return measure(_shared, low, size)
-
-
-def _unpacked(shared: bytes) -> Any:
-    return pickle.loads(shared)  # noqa: S301 - from our own process
-
-
-# ------------------------------------------------------------------------------------ in order
-
-
-def _measured(
-    engine: Any, shared: bytes, lows: list[int], size: int, workers: int | None, retries: int
-) -> Generator[Measured]:
-    """Yield the blocks in order, a bounded number of them under way."""
-    n = workers or cores()
-    if kind_of(engine) == "local":
-        # not the standard library's: loky never forks threads, and runs scripts without a main guard
-        from joblib.externals.loky import (  # type: ignore[import-untyped]  # noqa: PLC0415 - seldom needed
-            ProcessPoolExecutor,
-        )
-
-        pool = ProcessPoolExecutor(n, initializer=_prepare, initargs=(shared,))
-        try:
-            yield from _in_order(lambda low: pool.submit(_measure_shared, low, size), lows, AHEAD * n)
-        finally:
-            pool.shutdown(wait=True, kill_workers=True)
-        return
-    if kind_of(engine) == "spark":
-        spark = importlib.import_module("streamsieve.engines.spark")
-        session = None if isinstance(engine, str) else engine
-        yield from spark.measured_blocks(session, measure, shared, lows, size)
-        return
-    dask = importlib.import_module("streamsieve.engines.dask")
-    client = dask.running_client() if isinstance(engine, str) else engine
-    if client is None:
-        with ThreadPoolExecutor(n) as threaded:
-            # an object of ours is for one thread: each block has its own copy
-            yield from _in_order(
-                lambda low: threaded.submit(lambda: measure(_unpacked(shared), low, size)), lows, AHEAD * n
-            )
-        return
-    options = {"pure": False, "retries": retries}
-    # the result of a task, not scattered data: it can be made again if the worker that has it dies
-    held = client.submit(_unpacked, shared, **options)
-    under_way = AHEAD * max(1, sum(client.nthreads().values()))
-    yield from _in_order(lambda low: client.submit(measure, held, low, size, **options), lows, under_way)
-
-
-def _in_order(submit: Callable[[int], Any], lows: list[int], ahead: int) -> Iterator[Measured]:
-    waiting: deque[Any] = deque()
-    coming = iter(lows)
-    try:
-        for _ in lows:
-            while len(waiting) < ahead and (low := next(coming, None)) is not None:
-                waiting.append(submit(low))
-            yield waiting.popleft().result()
-    finally:
-        for future in waiting:
-            future.cancel()
+def _shown(task: tuple[int, int]) -> str:
+    return f"columns {task[0]:,} to {sum(task) - 1:,}"

@@ -13,6 +13,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,8 @@ State = RowSelector | Failure
 SCHEMA = "node int, part int, rows long, state binary, failure string"
 #: Bytes of a cell: Spark and Arrow count them by 32 bits.
 LARGEST = 2**31 - 1
-#: Tasks that merge; in a streaming query, Spark would otherwise start 200 of them for a few states.
-REDUCERS = 32
+#: Tasks that merge, at most: merging is quick, and each of them starts Python, even one without a state.
+REDUCERS = 8
 #: Blocks of columns of one job: a stop rule leaves at most these computed in vain.
 BLOCKS = 16
 #: How the runs of streaming queries begin: their parts are micro-batches.
@@ -56,7 +57,7 @@ def run_spark(
     if workers is not None:
         raise ParameterError("executors are those of the Spark session: leave out workers=")
     numbers = (session or _active()).range(0, len(plan.parts), 1, len(plan.parts))
-    return _merged(numbers.mapInArrow(_learning(plan, declared), SCHEMA), notify)
+    return _merged(numbers.mapInArrow(_learning(plan, declared), SCHEMA), notify, len(plan.parts))
 
 
 def run_frame(source: Any, declared: Declared, notify: Callable[[int], Any]) -> State:
@@ -64,18 +65,13 @@ def run_frame(source: Any, declared: Declared, notify: Callable[[int], Any]) -> 
     return _merged(source.frame.mapInArrow(_partition(source.reader, declared), SCHEMA), notify)
 
 
-def measured_blocks(
-    session: Any, measure: Callable[..., Any], shared: bytes, lows: Sequence[int], size: int
-) -> Iterator[Any]:
-    """Yield blocks of columns that executors have read and measured, in order, some of them per job."""
+def in_jobs(session: Any, function: Callable[..., Any], shared: bytes, tasks: Iterator[Any]) -> Iterator[Any]:
+    """Yield what executors return for tasks, in order, some of them per job."""
     session = session or _active()
-    for begin in range(0, len(lows), BLOCKS):
-        some = lows[begin : begin + BLOCKS]
+    while some := list(islice(tasks, BLOCKS)):
         numbers = session.range(0, len(some), 1, len(some))
         with spark_errors_named():
-            rows = numbers.mapInArrow(
-                _measuring(measure, shared, some, size), "block int, found binary"
-            ).collect()
+            rows = numbers.mapInArrow(_working(function, shared, some), "block int, found binary").collect()
         for row in sorted(rows, key=lambda row: int(row["block"])):
             yield pickle.loads(bytes(row["found"]))  # noqa: S301 - from our own process
 
@@ -228,8 +224,8 @@ def _partition(reader: Any, declared: Declared) -> Callable[[Iterator[Any]], Ite
     return learn
 
 
-def _measuring(
-    measure: Callable[..., Any], shared: bytes, lows: Sequence[int], size: int
+def _working(
+    function: Callable[..., Any], shared: bytes, tasks: Sequence[Any]
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     def run(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa  # noqa: PLC0415
@@ -237,7 +233,7 @@ def _measuring(
         held = pickle.loads(shared)  # noqa: S301 - from our own process
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                found = pickle.dumps(measure(held, lows[number], size))
+                found = pickle.dumps(function(held, *tasks[number]))
                 cells = {"block": pa.array([number], pa.int32()), "found": pa.array([found], pa.binary())}
                 yield pa.record_batch(cells)
 
@@ -283,10 +279,11 @@ def _state(row: Any) -> State:
 # ------------------------------------------------------------------------------------ on the driver
 
 
-def _merged(states: Any, notify: Callable[[int], Any]) -> State:
+def _merged(states: Any, notify: Callable[[int], Any], n_parts: int | None = None) -> State:
     """Merge the lowest level of the tree on executors, and what is left of it here."""
     with spark_errors_named():
-        nodes = states.repartition(REDUCERS, "node").groupBy("node")
+        reducers = REDUCERS if n_parts is None else min(REDUCERS, -(-n_parts // FAN))
+        nodes = states.repartition(reducers, "node").groupBy("node")
         rows = nodes.applyInArrow(_merge_node, SCHEMA).collect()
     rows.sort(key=lambda row: row["node"])
     if not rows:

@@ -1,4 +1,20 @@
-"""Tests of independence between columns."""
+"""Tests of independence between columns, and levels at which to test them.
+
+======================= ====================================================================================
+fisher_z                correlations: t, F, Fisher's z; ``complete_pairs`` with missing values;
+                        ``confirmation`` and ``discreteness`` say where these p-values can be trusted,
+                        ``rough_p_values`` which of them need not be computed
+g_squared, chi_square   contingency tables; ``contingency_test`` is what they share, ``column_pieces`` its
+                        input, ``table_p_values`` its p-values, ``joint_tables`` given any number of columns
+rank_basis              curves: the joint F test of a basis of ranks; ``arrangements`` confirms it
+degenerate_gaussian     columns of two types; ``by_type`` and ``conditional_by_type`` choose among the above
+information_test        mutual information of discretized columns
+incremental_association the search of IAMB
+any_test, contract      a test of your own; ``p_values`` lists the ways to compute one
+dependent_rows/         the same tests over time series and repeated rows
+online_fdr              multiple testing: the level at which to test the next column
+======================= ====================================================================================
+"""
 
 from streamsieve.independence.chi_square import ChiSquareTest as ChiSquareTest
 from streamsieve.independence.fisher_z import FisherZ as FisherZ

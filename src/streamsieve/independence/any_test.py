@@ -1,4 +1,4 @@
-"""Relevance by a conditional test of your own: the test given nothing, one call per column."""
+"""Relevance by a user-defined conditional test with an empty conditioning set: one call per column."""
 
 from __future__ import annotations
 
@@ -35,4 +35,4 @@ class AnyTest(RelevanceTest):
             if np.any(x != x[0]):
                 statistic[j], p_value[j] = tested(self.test, x, self.y, nothing)
                 reason[j] = RELEVANT if p_value[j] <= self.alpha else IRRELEVANT
-        return Relevance(reason, statistic, p_value, discrete=np.ones(m, bool))  # for all that is known
+        return Relevance(reason, statistic, p_value, discrete=np.ones(m, bool))  # assume the general case

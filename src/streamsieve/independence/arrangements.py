@@ -1,4 +1,4 @@
-"""P-values of rank bases where the F test cannot be trusted: by random arrangements of the target."""
+"""Permutation p-values of rank bases, where the F test is not reliable ("arrangements" are permutations)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ TOLERANCE = 0.1
 CREDIBLE = 1.0
 #: Rows below which the terms mean little, because the statistic has few values, unless the target has many.
 FEW_ROWS = 50
-#: P-values above this decide nothing, and are not confirmed.
+#: Larger p-values are not confirmed, as no decision depends on them.
 LARGE = 0.25
-#: Arrangements drawn at first; as long as too few are as extreme, four times as many.
+#: Number of permutations drawn at first; it is quadrupled while too few of them are as extreme.
 FIRST_DRAWS, MORE = 1000, 4
-#: As extreme ones that end it: many, because columns without ties share their arrangements, so that an error
-#: of a p-value is one of all of them.
+#: Number of permutations as extreme that ends the sampling: many, because columns without ties share their
+#: permutations, and so the errors of their p-values.
 STOP = 50
-#: As extreme ones below which as many as may be drawn are too few to tell.
+#: Number of permutations as extreme below which even the maximum number drawn is too small.
 LEAST = 5
 #: Numbers that are drawn at a time: 8 MB.
 NUMBERS = 2**20
@@ -68,17 +68,17 @@ def shape_of(basis: FloatArray, rank: IntArray) -> Shape:
 class Arrangements:
     """Confirms p-values of rank bases against one target.
 
-    Under independence all arrangements of the target are equally probable.  Over them the squared loads of
+    Under independence all permutations of the target are equally probable.  Over them the squared loads of
     basis and target have a chi-squared limit, which Rao's F improves.  The next terms of the expansion are
     due to third and fourth moments on both sides.  At the quantile w of d degrees of freedom, averaged over
     all directions, they change a p-value by the factor 1 + c, c = w^3 (6 s + 9 t) / (72 n d (d + 2) (d + 4))
     + w^2 3 k / (24 n d (d + 2)), where s, t and k are products of both sides' `Shape`.  A p-value with c
-    above the tolerance becomes the larger of itself and that of random arrangements, by sequential stopping
-    (Besag and Clifford, Biometrika 78, 1991).  Where 100,000 arrangements are too few to tell, it is
-    multiplied by exp(c) if c is at most 1; else it is Hoeffding's bound for one function and one class,
+    above the tolerance becomes the larger of itself and that of random permutations, with sequential stopping
+    (Besag and Clifford, Biometrika 78, 1991).  If 100,000 permutations are too few, it is multiplied by
+    exp(c) if c is at most 1; else it is Hoeffding's bound for one function and one class,
     times the number of these.  With few rows and classes all p-values below 0.25 are confirmed.
 
-    Columns without ties share their arrangements, whatever their values.  A column of two values and a target
+    Columns without ties share their permutations, whatever their values.  A column of two values and a target
     of two have Fisher's exact test, because the statistic has few values over any number of rows.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The test of relevance that suits a column's type: correlation, contingency table, or joint F."""
+"""Relevance test chosen by column type: correlation, contingency table, or joint F."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.column_types import BINARY, NOMINAL, NUMERIC, guessed_levels, guessed_types
-from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.independence.degenerate_gaussian import information_strength
 from streamsieve.independence.fisher_z import FisherZ, p_value_given
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.independence.p_values import OF_CORRELATIONS, OF_TABLES
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Bool, Nested, register
 
@@ -28,7 +29,7 @@ NUMBER, TABLE, CONTRASTS = range(3)
 
 @register
 class RelevanceByType(RelevanceTest):
-    """Correlation, contingency table or joint F, whichever suits a column and the target.
+    """Relevance test by correlation, contingency table or joint F, chosen by the types of column and target.
 
     ============ ============================ ==================================
     column       classes                      numeric target

@@ -1,4 +1,4 @@
-"""Pearson's test: do the counts of levels and classes look independent?"""
+"""Pearson's chi-squared test of independence in contingency tables."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from streamsieve.state import register
 
 @register
 class ChiSquareTest(TableTest):
-    """Test columns of few levels against a target, given others or nothing, by Pearson's chi-squared.
+    """Pearson's chi-squared test of (conditional) independence of discrete columns and a target.
 
     ``sum (n_xyz - e)^2 / e`` with ``e = n_xz n_yz / n_z`` over the cells of the table of a column x, the
-    target y and the joint levels z of what is given.  Not the criterion of the same name, which scores
-    columns over rows that stream in.
+    target y and the joint levels z of the conditioning set.  Not to be confused with the criterion
+    ``ChiSquare``, which scores features of streaming rows.
 
     Parameters
     ----------
     y : array
-        Labels or numbers, one per row; numbers (regression) are cut into 5 classes of equal frequency.
+        The target: labels or numbers, one per row; numbers (regression) are discretized into 5
+        equal-frequency classes.
     task : Task
-        What kind of target they are.
+        Type of target.
     alpha : float
-        Level of the test, 0 < alpha < 1.
+        Significance level of the test, in (0, 1).
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom; see `GSquared`.
     bins : int, default=5
@@ -33,16 +34,16 @@ class ChiSquareTest(TableTest):
         Which table must have five rows for each degree of freedom; see `GSquared`.
     p_value : {"auto", "moments", "chi2"}, default="auto"
         How p-values are computed: by the mean and variance of the statistic over all permutations, the
-        default, or by its limiting chi-squared distribution, which is liberal if margins are skewed; see
+        default, or by its limiting chi-squared distribution, which is liberal for skewed margins; see
         `GSquared`.
     exact : bool, default=False
         Whether every 2 x 2 table has Fisher's exact p-value; see `GSquared`.
 
     Notes
     -----
-    P-values hold under the assumptions of `GSquared`: given the margins, for rows exchangeable within
-    the levels z.  No continuity correction: the authors' toolbox of OSFS takes 0.5 off where fewer than 10
-    rows are expected, which makes the test conservative.
+    The assumptions of p-values are those of `GSquared`: given the margins, rows are exchangeable within the
+    levels z.  There is no continuity correction: the toolbox of the OSFS authors subtracts 0.5 if fewer than
+    10 rows are expected, which makes the test conservative.
 
     References
     ----------

@@ -11,13 +11,14 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import paired
-from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues, ReplacedPValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
 from streamsieve.dependence.blocks import column_slices, dense_column, with_missing
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts as target_contrasts
 from streamsieve.independence.confirmation import Columns, Confirmation
 from streamsieve.independence.discreteness import distinct_values, few_values
 from streamsieve.independence.fisher_z import ONLINE_LEVEL, FisherZ, p_value_given
+from streamsieve.lazy_p_values import PValues, ReplacedPValues
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Bool, Nested, register
 

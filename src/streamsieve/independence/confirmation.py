@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.special import betainc, gammaln, ndtr, ndtri
 
 from streamsieve._kernels import confirmation as kernel
-from streamsieve.decisions import PValues, places
-from streamsieve.dependence.blocks import ColumnSlices
+from streamsieve.dependence.blocks import ColumnSlices, row_by_row
 from streamsieve.independence.discreteness import two_by_two
 from streamsieve.independence.table_p_values import fisher
+from streamsieve.lazy_p_values import PValues, places
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
 
 #: Relative error of a p-value that is tolerated, as the first terms of its expansion estimate it.
@@ -42,6 +43,15 @@ class Columns:
 
     def __len__(self) -> int:
         return len(self.mean)
+
+    @classmethod
+    def of_residuals(cls, rows: FloatArray) -> Columns:
+        """Return columns that are centered and of unit length, given as the rows of an array."""
+        m, n = rows.shape
+        slices = ColumnSlices(
+            np.arange(m + 1) * n, np.zeros(0, np.int32), np.ascontiguousarray(rows).reshape(-1)
+        )
+        return cls(slices, sparse=False, mean=np.zeros(m), norm=np.ones(m))
 
     def at(self, some: IntArray) -> Columns:
         """Return some of them, by increasing positions."""
@@ -75,10 +85,13 @@ class Confirmation:
     ----------
     basis : orthonormal contrasts of the target, one row each
     labels : codes of more than two classes; else empty
+    given : number of columns in a model of which target and columns are residuals; None for no model.
+        Residuals are numbers: they have no table, and a degree of freedom less for each column of the model.
     """
 
-    def __init__(self, basis: FloatArray, labels: IntArray) -> None:
+    def __init__(self, basis: FloatArray, labels: IntArray, given: int | None = None) -> None:
         self.n, self._contrasts = basis.shape
+        self._freedom = self.n - self._contrasts - 1 - (given or 0)
         self._basis, self._y = basis, np.ascontiguousarray(basis[:, 0])
         #: P-values that were not read yet, oldest first; they hold columns.
         self._waiting: deque[tuple[ConfirmedOnAccess, int]] = deque()
@@ -93,7 +106,7 @@ class Confirmation:
         else:
             _, codes, counts = np.unique(self._y, return_inverse=True, return_counts=True)
         #: Whether there are two classes, or two numbers.
-        self.two = len(counts) == 2
+        self.two = len(counts) == 2 and given is None
         self._numeric = not self.two and not len(labels)
         if self._numeric:  # the classes of the last resort
             above = self._y > np.median(self._y)
@@ -127,6 +140,10 @@ class Confirmation:
         scores -= scores.mean()
         unit: FloatArray = scores / np.sqrt(scores @ scores)
         return unit
+
+    @cached_property
+    def _scores_moments(self) -> tuple[float, float, float]:
+        return _moments(self._scores)
 
     def _tables(self, columns: Columns, *, exact: bool) -> tuple[IntArray, IntArray, BoolArray]:
         """Return 2 x 2 tables, 0 for columns of more values, and which have Fisher's exact p-value."""
@@ -173,6 +190,26 @@ class Confirmation:
         kernel.moments(*columns.slices, columns.sparse, columns.mean, columns.norm, y, found)
         return found
 
+    def may_change(
+        self, X: Matrix, chosen: IntArray, mean: FloatArray, norm: FloatArray, p_value: FloatArray
+    ) -> BoolArray:
+        """Return which p-values of chosen columns of a block may change; none of the columns has two values.
+
+        ``mean`` and ``norm`` are those of all columns.  Of a block that is stored row by row, moments are
+        computed in place; few columns have to be gathered then.
+        """
+        doubtful: BoolArray = p_value < self.sure
+        if sp.issparse(X) or X.strides[1] != X.itemsize or X.dtype != np.float64:
+            return doubtful
+        some, found = chosen[doubtful], np.empty((2, int(doubtful.sum())))
+        flat, width = row_by_row(X)
+        kernel.moments_of_rows(flat, width, self.n, some, mean, norm, found)
+        # sums in another order than those of gathered columns
+        doubtful[doubtful] = p_value[doubtful] < _trusted(found, self._moments, self.n, TOLERANCE) * (
+            1 + 1e-6
+        )
+        return doubtful
+
     def p_values(self, columns: Columns, p_value: FloatArray, *, exact: bool) -> FloatArray:
         """Return the confirmed p-values of some columns.
 
@@ -187,7 +224,7 @@ class Confirmation:
             ones, both, small = self._tables(columns, exact=exact)
             p_value[small] = self.fisher(ones[small], both[small])
             rest = np.flatnonzero(ones == 0)
-        rest = rest[p_value[rest] < self._sure]
+        rest = rest[p_value[rest] < self.sure]
         if not len(rest):
             return p_value
         found = self._column_moments(columns.at(rest))
@@ -197,14 +234,14 @@ class Confirmation:
         p, again = p_value[rest], np.arange(len(rest))
         if self._numeric:
             p = np.maximum(p, self._tested(found[2]))
-            again = np.flatnonzero(p < _trusted(found, _moments(self._scores), self.n, SCORES_TOLERANCE))
+            again = np.flatnonzero(p < _trusted(found, self._scores_moments, self.n, SCORES_TOLERANCE))
         if len(again):
             p[again] = np.maximum(p[again], self._scored(columns.at(rest[again]), p[again]))
         p_value[rest] = np.minimum(p, trusted)
         return p_value
 
     @cached_property
-    def _sure(self) -> float:
+    def sure(self) -> float:
         """Level down to which t is trusted for every column; small for balanced classes."""
         return float(_trusted(self._extremes, self._moments, self.n, TOLERANCE).max())
 
@@ -225,7 +262,7 @@ class Confirmation:
         found, basis = np.empty((3, len(columns))), self._scores[:, None] if self._numeric else self._basis
         kernel.scored(*columns.slices, columns.sparse, self._table, np.ascontiguousarray(basis), found)
         p_value = np.maximum(p_value, self._tested(found[2]))
-        moments = _moments(self._scores) if self._numeric else self._moments
+        moments = self._scores_moments if self._numeric else self._moments
         tied = np.flatnonzero(p_value < _trusted(found, moments, self.n, SCORES_TOLERANCE))
         if len(tied):
             bounds, some = np.empty((len(tied), len(self._counts))), columns.at(tied)
@@ -236,8 +273,8 @@ class Confirmation:
 
     def _tested(self, r: FloatArray) -> FloatArray:
         """Return p-values of correlations (ratios) with normal scores."""
-        size, freedom = np.minimum(np.abs(r), 1.0), self.n - self._contrasts - 1
-        p_value: FloatArray = betainc(freedom / 2, self._contrasts / 2, (1 - size) * (1 + size))
+        size = np.minimum(np.abs(r), 1.0)
+        p_value: FloatArray = betainc(self._freedom / 2, self._contrasts / 2, (1 - size) * (1 + size))
         return p_value
 
 

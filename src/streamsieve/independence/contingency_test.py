@@ -1,4 +1,4 @@
-"""What the tests over contingency tables share: everything but the formula of the statistic."""
+"""Base class of tests over contingency tables; subclasses choose the statistic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from streamsieve._kernels import table_tests as kernel
 from streamsieve._kernels import tables_search as search
 from streamsieve._parameters import check_choice, check_number
 from streamsieve._threads import over_features
-from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
 from streamsieve.dependence.target import discretize_target
@@ -23,6 +23,7 @@ from streamsieve.exceptions import BadValueError, SchemaError
 from streamsieve.independence import table_p_values
 from streamsieve.independence.column_pieces import Pieces, begins_with_bits, pieces_of
 from streamsieve.independence.p_values import OF_TABLES, chosen
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, Int
 
@@ -38,9 +39,9 @@ _CODES = (RELEVANT, IRRELEVANT, CONSTANT, UNRELIABLE)
 
 
 class TableRelevance(NamedTuple):
-    """How every column of a block stands to the target."""
+    """Results of the relevance tests of a block."""
 
-    #: Codes of the ledger: relevant, irrelevant, constant, or unreliable test.
+    #: Reason codes of the ledger: relevant, irrelevant, constant, or unreliable test.
     reason: npt.NDArray[np.uint8]
     statistic: FloatArray
     #: What is tested and its degrees of freedom; see `table_p_values.p_value_or_fisher`.
@@ -214,7 +215,8 @@ class TableTest(RelevanceTest):
         reason[some] = RELEVANT
         smallest = int(self.class_counts.min())
         few = fewest[some] * smallest < table_p_values.FEW_FOR_GAMMA * self.n
-        rare = np.minimum(fewest[some], smallest) < table_p_values.RARE_LEVEL
+        rare = table_p_values.is_rare(fewest[some], self.n_classes)
+        rare |= table_p_values.is_rare(smallest, levels[some])
         # 2 x 2 tables of few rows have Fisher's p-value already
         sparse = some[few | (rare & ((levels[some] > 2) | (self.n_classes > 2)))]
         if not len(sparse):

@@ -45,7 +45,7 @@ class Embedded(NamedTuple):
     #: Position in ``column_types.TYPES``.
     kind: int
     values: FloatArray
-    #: Centred columns of unit length, (rows, indicators).
+    #: Centered columns of unit length, (rows, indicators).
     basis: FloatArray
     #: What tables need to know of a column that is no number.
     levels: Levels | None
@@ -95,7 +95,7 @@ def compared(gram: FloatArray, n: int, x: IntArray, y: IntArray, z: IntArray) ->
 
     Parameters
     ----------
-    gram : products of centred columns of unit length
+    gram : products of centered columns of unit length
     n : number of rows
     x, y, z : which columns belong to each group
 
@@ -157,7 +157,7 @@ def compared_numbers(gram: list[list[float]], n: int, x: int, y: int, given: lis
 
 def _tail(share: float, freedom: float, contrasts: int) -> float:
     """Return the p-value of one correlation, as `p_value_given` does for arrays."""
-    if share > 0.5:  # there the other tail has the digits
+    if share > 0.5:  # computed from the other tail, which keeps the precision
         return float(betainc(freedom / 2, contrasts / 2, (1 - share) * (1 + share)))
     return float(betaincc(contrasts / 2, freedom / 2, share * share))
 

@@ -14,17 +14,19 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, nd
 
 from streamsieve._kernels import column_products as kernel
 from streamsieve._kernels import student_t
-from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE, PValues, ReplacedPValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
 from streamsieve.dependence.blocks import column_products, column_slices, without_offsets
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels, contrasts
 from streamsieve.independence.confirmation import Columns, Confirmation, ConfirmedOnAccess
 from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
 from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
+from streamsieve.independence.rough_p_values import RoughAndReplaced, RoughPValues
+from streamsieve.lazy_p_values import PValues, ReplacedPValues
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, register
 
-#: Correlation that is 1 but for rounding.
+#: A correlation from which on it is 1 up to rounding.
 PERFECT = 1 - 1e-12
 #: Level up to which p-values are confirmed for an online FDR procedure.
 ONLINE_LEVEL = 0.05
@@ -38,7 +40,8 @@ def p_value_given(
     Given k columns, over n rows, r squared has a beta distribution under independence if the target is normal
     given them; its degrees of freedom are n - k - 2, or n - k - C for C classes.  That is the t test, or the
     F test.  With ``way="z"``, one contrast has Fisher's transformation, which is normal in the limit, and
-    n - k - 3.  Without freedom nothing is significant: 1.  ``least`` is the p-value of a perfect correlation,
+    n - k - 3.  Without degrees of freedom the p-value is 1.  ``least`` is the p-value of a perfect
+    correlation,
     which no model of continuous values has.
     """
     some = np.maximum(freedom, 1)
@@ -51,7 +54,7 @@ def p_value_given(
         student_t.p_values(size, np.full(len(size), some), log_beta, p)
     else:
         p = betaincc(contrasts / 2, some / 2, size * size)
-        near = size > 0.5  # there the other tail has the digits
+        near = size > 0.5  # computed from the other tail, which keeps the precision
         if np.any(near):
             p = np.where(near, betainc(some / 2, contrasts / 2, (1 - size) * (1 + size)), p)
     if least > 0:
@@ -60,7 +63,9 @@ def p_value_given(
     return p_values
 
 
-def critical_given(level: float, freedom: IntArray, contrasts: int = 1, way: str = "t") -> FloatArray:
+def critical_given(
+    level: float | FloatArray, freedom: IntArray, contrasts: int = 1, way: str = "t"
+) -> FloatArray:
     """Return the smallest significant (partial) correlations, or ratios; infinity without freedom."""
     some = np.maximum(freedom, 1)
     if way == "z" and contrasts == 1:
@@ -80,27 +85,27 @@ _UNTESTABLE = (RELEVANT, UNRELIABLE, CONSTANT)
 class Correlations(NamedTuple):
     """Correlation of every column of a block with the target, and its mean and norm."""
 
-    #: Codes of the ledger: relevant, irrelevant (or unreliable test), constant.
+    #: Reason codes of the ledger: relevant, irrelevant (or unreliable test), constant.
     reason: npt.NDArray[np.uint8]
     #: Correlation, or for more than two classes the correlation ratio; 0 for a constant column.
     r: FloatArray
     mean: FloatArray
-    #: Length of the centred column; 0 for a constant one.
+    #: Length of the centered column; 0 for a constant one.
     norm: FloatArray
 
 
 @register
 class FisherZ(RelevanceTest):
-    """Correlation with a target, tested at a level, for whole blocks of columns.
+    """Test of the correlation with a target by Student's t, Fisher's z, or F for more than two classes.
 
-    Two classes count as 0 and 1.  For more, the label is no number: the correlation ratio eta (the square
-    root of the share of variance between classes, which is the absolute correlation for two) takes its place,
-    and the F test that of t.
+    Two classes are coded as 0 and 1.  For more, the statistic is the correlation ratio eta (the square root
+    of the proportion of variance between classes, which is the absolute correlation for two classes), with
+    the F test instead of t.
 
     Parameters
     ----------
     y : labels or numbers, one per row
-    task : what kind of target they are
+    task : type of target
     alpha : level of the test, in (0, 1); None for no test: every column that varies is relevant
     signed : whether the statistic keeps the sign of the correlation
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
@@ -108,17 +113,19 @@ class FisherZ(RelevanceTest):
         "confirmed" ("auto") is t, and where column and target are both skewed or heavy-tailed, the maximum of
         t and a test of normal scores; see ``confirmation.Confirmation``.  "z" is Fisher's transformation.
     online : bool, default=False
-        Whether p-values go to an online FDR procedure: "confirmed" then takes Fisher's exact p-value for all
-        2 x 2 tables, and confirms all p-values up to 0.05, not only those up to alpha.  The relevance says
-        which p-values are discrete: of columns of few distinct values, if the target has few.
+        Whether p-values are used by an online FDR procedure: "confirmed" then uses Fisher's exact p-value for
+        all 2 x 2 tables, and confirms all p-values up to 0.05, not only those up to alpha.  The relevance
+        marks discrete p-values: those of columns with few distinct values, if the target has few.
 
     Notes
     -----
-    A p-value of "confirmed" is that of t down to the level at which t is trusted; below, it lies between that
-    of t and this level.  2 x 2 tables have Fisher's instead.  P-values above alpha, of rejected columns, are
-    those of t.  It holds whatever the distributions as far as an expansion of the permutation distribution
-    goes; ``python -m studies.calibration.pairs`` measures the sizes of both for pairs of families.  Rows must
-    be independent.  A perfect correlation has the probability of one arrangement of the target.  Partial
+    A p-value of "confirmed" is that of t down to the level at which t is reliable; below, it lies between
+    that of t and this level.  For 2 x 2 tables it is Fisher's.  P-values above alpha, of rejected columns,
+    are those of t.  It is valid for any distributions, to the order of an expansion of the permutation
+    distribution; ``python -m studies.calibration.pairs`` measures the sizes of both for pairs of families.
+    Rows must
+    be independent.  The p-value of a perfect correlation is the probability of one permutation of the target.
+    Partial
     correlations are tested by t.
 
     References
@@ -230,16 +237,27 @@ class FisherZ(RelevanceTest):
         return partial(p_value_given, contrasts=self.n_contrasts, way=self._way)
 
     def measure(self, X: Matrix) -> Relevance:
-        """Test every column of a block against the target; rules want the means and norms again."""
+        """Test every column of a block against the target; means and norms are kept for redundancy rules."""
         found = self.relevance(X)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
-        p_value, found = PValues(self.p_values, statistic), found._replace(r=statistic)
+        found = found._replace(r=statistic)
         if self._looked_at < math.inf and not self.online:
-            return self._confirmed(X, reason, p_value, found)
-        return self._online(X, reason, p_value, found)
+            return self._confirmed(X, reason, PValues(self.p_values, statistic), found)
+        p_values = RoughPValues(self.p_values, statistic, self._critical_of, ONLINE_LEVEL)
+        return self._online(X, reason, p_values, found)
+
+    @cached_property
+    def _critical_of(self) -> Callable[[FloatArray], FloatArray]:
+        """The function from p-values to correlations (ratios); it can be pickled."""
+        freedom = np.array(self.freedom())
+        return partial(critical_given, freedom=freedom, contrasts=self.n_contrasts, way=self._way)
 
     def _online(
-        self, X: Matrix, reason: npt.NDArray[np.uint8], p_value: PValues, found: Correlations
+        self,
+        X: Matrix,
+        reason: npt.NDArray[np.uint8],
+        p_value: RoughPValues | RoughAndReplaced,
+        found: Correlations,
     ) -> Relevance:
         """Confirm the p-values that an online procedure may find small, and say which are discrete."""
         _, r, mean, norm = found
@@ -256,6 +274,10 @@ class FisherZ(RelevanceTest):
             chosen = chosen[~two[chosen]]
         if len(chosen):
             before = p_value[chosen]
+            doubtful = self._confirmation.may_change(X, chosen, mean, norm, before)
+            doubtful |= np.abs(r[chosen]) >= PERFECT
+            chosen, before = chosen[doubtful], before[doubtful]
+        if len(chosen):
             some = Columns(column_slices(X, chosen), sp.issparse(X), mean[chosen], norm[chosen])
             p = self._confirmation.p_values(some, before, exact=True)
             changed = np.flatnonzero((p != before) | (np.abs(r[chosen]) >= PERFECT))
@@ -264,13 +286,17 @@ class FisherZ(RelevanceTest):
         return Relevance(reason, r, p_value, (mean, norm), discrete)
 
     def _replaced(
-        self, reason: npt.NDArray[np.uint8], before: PValues, at: IntArray, p: FloatArray
-    ) -> PValues:
+        self,
+        reason: npt.NDArray[np.uint8],
+        before: RoughPValues | RoughAndReplaced,
+        at: IntArray,
+        p: FloatArray,
+    ) -> RoughPValues | RoughAndReplaced:
         """Return p-values of which some are from another test, and decide by them at the fixed level."""
         if not len(at):
             return before
         reason[at] = np.where(p <= self.level, RELEVANT, IRRELEVANT)
-        return ReplacedPValues(before, at, p)
+        return RoughAndReplaced(before, at, p)
 
     def _confirmed(
         self, X: Matrix, reason: npt.NDArray[np.uint8], p_value: PValues, found: Correlations

@@ -1,4 +1,4 @@
-"""The likelihood-ratio test: do the counts of levels and classes look independent?"""
+"""Likelihood-ratio test (G squared) of independence in contingency tables."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from streamsieve.state import register
 
 @register
 class GSquared(TableTest):
-    """Test columns of few levels against a target, given others or nothing, by the likelihood ratio.
+    """Likelihood-ratio test (G squared) of (conditional) independence of discrete columns and a target.
 
     ``G2 = 2 sum n_xyz ln(n_xyz n_z / (n_xz n_yz))`` over the cells of the table of a column x, the target y
-    and the joint levels z of what is given; 2 n times the conditional mutual information in nats.  Levels are
-    names: their order means nothing, so any dependence is seen, not only a linear one.
+    and the joint levels z of the conditioning set; 2 n times the conditional mutual information in nats.
+    Levels are unordered, so any kind of dependence is detected.
 
     Parameters
     ----------
     y : array
-        Labels or numbers, one per row; numbers (regression) are cut into 5 classes of equal frequency.
+        The target: labels or numbers, one per row; numbers (regression) are discretized into 5
+        equal-frequency classes.
     task : Task
-        What kind of target they are.
+        Type of target.
     alpha : float
-        Level of the test, 0 < alpha < 1.
+        Significance level of the test, in (0, 1).
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         Degrees of freedom: the sum over z of (levels of x - 1)(classes - 1), counting what occurs with z; the
         same counting all levels; or the latter minus one for every empty cell, and 1 at least.
@@ -33,8 +34,8 @@ class GSquared(TableTest):
     reliable : {"occupied", "nominal"}, default="occupied"
         A test needs five rows for each degree of freedom; by "moments" one row suffices given nothing, and
         given columns five remain, because a test without power would accept independence.  "nominal" counts
-        all rows and all levels.  "occupied" also takes a larger table if five rows for each degree are where
-        column and target both vary; its degrees are those of "strata".
+        all rows and all levels.  "occupied" also accepts a larger table if there are five rows per degree in
+        strata where column and target both vary; its degrees are those of "strata".
     p_value : {"auto", "moments", "chi2"}, default="auto"
         How p-values are computed.  "moments", the default, is the gamma distribution with the mean and
         variance of Pearson's statistic over all permutations of y within the levels z, summed over them; a
@@ -58,7 +59,7 @@ class GSquared(TableTest):
     distribution: confirmed, it could be larger.  Sets that are searched for conditional independence are not
     confirmed.  Strata of fewer than four rows contribute nothing.
 
-    A table without freedom is no evidence: p = 1, independent.  The paper subtracts one degree for every
+    A table without degrees of freedom has p = 1.  The paper subtracts one degree for every
     empty cell; its toolbox does not ("nominal").  Subtracting is liberal: a cell may be empty because the
     column depends on the target.  "strata" drops what cannot occur and nothing else, and is the degrees of
     freedom that ``scipy.stats.chi2_contingency`` gives stratum by stratum.

@@ -45,7 +45,7 @@ def _next(
     others = [j for j in columns if j not in blanket]
     if not others:
         return None
-    # digits that depend on the order of sums do not decide
+    # round, so that the order of summation does not decide ties
     statistic, p_value = (
         np.array([float(f"{v:.9e}") for v in values.tolist()]) for values in tested(others, blanket)
     )

@@ -9,11 +9,12 @@ from scipy.special import chdtrc, chdtri
 
 from streamsieve._kernels import discrete as kernel
 from streamsieve._threads import over_features
-from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, PValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.independence.p_values import OF_TABLES, chosen
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
 from streamsieve.state import Array, Bool, Choice, Float, Int, register
 

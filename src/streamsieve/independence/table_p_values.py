@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -22,22 +23,31 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 FEW_FOR_FISHER, FEW_FOR_GAMMA = 5, 1
 #: Share of the variance due to skewed margins up to which the gamma distribution nearly holds its level.
 LITTLE_SKEW = 0.05
-#: Rows of a level or class below which a single table is confirmed in any case, because X2 has few values:
-#: by the gamma distribution, five rows of a class in five equally frequent levels have a size of .03 at .01
+#: Rows of a level below which a single table is confirmed in any case, because X2 has few values; and rows
+#: per class below which it is.  Likewise of a class, per level.  By the gamma distribution, five rows of a
+#: class in five equally frequent levels have a size of .03 at .01, 16 rows in 20 levels one of .003 at .001
 #: (``python -m studies.calibration.rare_levels``).
-RARE_LEVEL = 16
+RARE_LEVEL, RARE_PER_CLASS = 16, 3
 #: Random tables: the most that are drawn, and the number as extreme as the observed one that ends it.
 MOST_DRAWS, STOP = 100_000, 10
 #: Rows that are drawn for all of them together, a second or so, unless these are fewer than 1,000 tables.
 MOST_ROWS = 300_000_000
 #: Rows and random tables up to which the statistics of these are remembered, and for how many margins: 16 MB.
 FEW_ROWS, FEW_DRAWS, KNOWN_MARGINS = 1_000, 8_192, 256
+
+#: Counts of the levels of one side of a table, sorted.
+Counts = tuple[int, ...]
 #: Tables whose moments are computed together; each has room for the largest of them.
 STACKED = 256
 #: Tables of two classes whose p-values are remembered: 8 MB.
 KNOWN_TABLES = 2**20
 #: Ranges of degrees of freedom in an octave, and the exponents of 2 at which they begin and end.
 PER_OCTAVE, FIRST, LAST = 8, -4, 20
+
+
+def is_rare(rows: IntArray | int, others: IntArray | int) -> BoolArray:
+    """Whether a level has so few rows, for the number of classes, that its table must be confirmed."""
+    return np.less(rows, np.maximum(RARE_LEVEL, np.multiply(RARE_PER_CLASS, others)))
 
 
 def p_value(tested: FloatArray, freedom: FloatArray) -> FloatArray:
@@ -177,7 +187,7 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
     used = [table for table, variance in zip(tables, found.variance.tolist(), strict=True) if variance > 0]
     observed, _, variance, joint = (math.fsum(part.tolist()) for part in found)
     margins = [(table.sum(axis=0), table.sum(axis=1)) for table in used]
-    rare = len(used) == 1 and min(int(side.min()) for side in margins[0]) < RARE_LEVEL
+    rare = len(used) == 1 and any(is_rare(a.min(), len(b)) for a, b in permutations(margins[0]))
     dense = all(a.min() * b.min() >= FEW_FOR_GAMMA * a.sum() for a, b in margins)
     if not rare and (dense or (joint <= LITTLE_SKEW * variance and not tail)):
         return p
@@ -186,10 +196,8 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
     by_cell = min(1.0, min(smallest for smallest, _ in cells) * sum(tests for _, tests in cells))
     if 2 * by_cell <= 1 / draws:
         return float(max(p, 2 * by_cell))
-    pairs = [tuple(tuple(sorted(side.tolist())) for side in both) for both in margins]
-    fewer = min((0, 1), key=lambda side: sum(sum(pair[side][:-1]) for pair in pairs))
-    pairs = sorted((pair[fewer], pair[1 - fewer]) for pair in pairs)  # the order of strata means nothing
-    rows = sum(sum(pair[0][:-1]) for pair in pairs)
+    pairs = _canonical(margins)
+    rows = sum(_drawn_rows(drawn) for drawn, _ in pairs)
     draws = min(draws, max(1000, MOST_ROWS // rows))
     if len(pairs) == 1 and rows <= FEW_ROWS and draws <= FEW_DRAWS:
         exceeding, made = kernel.exceedances_among(_known_statistics(*pairs[0], draws), observed, STOP)
@@ -198,6 +206,22 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
         exceeding, made = kernel.exceedances(*drawn, *shuffled, observed, draws, STOP)
     valid = STOP / made if exceeding == STOP else 2 * min((1 + exceeding) / (1 + draws), by_cell)
     return float(max(p, valid))
+
+
+def _canonical(margins: Sequence[tuple[IntArray, IntArray]]) -> list[tuple[Counts, Counts]]:
+    """Return the sorted margins of all strata, the side with fewer rows to draw first; strata are sorted.
+
+    The distribution does not depend on the order of levels, sides or strata, so equal problems become equal.
+    """
+    pairs = [(tuple(sorted(a.tolist())), tuple(sorted(b.tolist()))) for a, b in margins]
+    if sum(_drawn_rows(b) for _, b in pairs) < sum(_drawn_rows(a) for a, _ in pairs):
+        pairs = [(b, a) for a, b in pairs]
+    return sorted(pairs)
+
+
+def _drawn_rows(margin: Counts) -> int:
+    """Return the number of rows that have to be drawn: all but those of the largest level."""
+    return sum(margin[:-1])
 
 
 @lru_cache(maxsize=KNOWN_MARGINS)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._validation import check_target, mixed_labels
-from streamsieve.decisions import FeatureNames
 from streamsieve.exceptions import TargetError
+from streamsieve.feature_names import FeatureNames
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray
 from streamsieve.state import Array, Part, Texts
 

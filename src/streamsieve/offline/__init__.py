@@ -1,4 +1,4 @@
-"""Offline selectors: the whole matrix is available, as for the baselines that streams are compared with.
+"""Offline selectors, for which the whole matrix is available: baselines for streaming selectors.
 
 ========================= ==============================================
 relief, relieff, rrelieff nearest neighbors

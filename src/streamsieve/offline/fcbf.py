@@ -26,22 +26,23 @@ class FCBF(TypedFeatures, OfflineSelector):
     """Fast correlation-based filter: relevant features that no stronger kept feature makes redundant.
 
     Dependence is symmetric uncertainty, ``SU(a, b) = 2 I(a; b) / (H(a) + H(b))``, between 0 and 1.  Features
-    are taken by falling dependence on y; each kept one removes the later ones whose dependence on it is at
-    least their dependence on y.  The method decides how many are left.
+    are processed by decreasing dependence on y; each kept one removes the later ones whose dependence on it
+    is at least their dependence on y.  The method itself determines the number of features.
 
     Parameters
     ----------
     delta : float, default=0.0
-        A feature whose dependence on y is at or below it is irrelevant, 0 <= delta < 1.
+        A feature whose dependence on y is at or below it is irrelevant; in [0, 1).
     bins : int, default=5
-        Features with more than 32 distinct values are cut into this number of bins of equal frequency, 2 to
-        1024. Whole numbers that repeat keep their levels, see docs/column_types.md.
+        Number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024]. Whole
+        numbers that repeat keep their levels, see docs/column_types.md.
     types : dict of str to str, str or None, default=None
         Types of features by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
-        "nominal" or "binary"; nominal features keep their levels, numeric ones are cut into bins.  What is
-        not declared is read off the dtype or guessed, see docs/column_types.md.
+        "nominal" or "binary"; nominal features keep their levels, numeric ones are cut into bins.  Other
+        types are inferred from the dtype or guessed, see docs/column_types.md.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.  A numeric
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.  A numeric
         target is cut into five classes of equal frequency.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
@@ -66,7 +67,7 @@ class FCBF(TypedFeatures, OfflineSelector):
 
     Of features that depend on y equally the first comes first, so a copy is removed by its original.  Each
     kept feature costs one comparison with those left.  ``SAOLA(measure="su")`` offered the columns in this
-    order keeps the same ones, except that it lets equals stand beside each other.
+    order keeps the same features, except that neither of two equals eliminates the other.
 
     References
     ----------

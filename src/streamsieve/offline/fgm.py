@@ -17,22 +17,24 @@ from streamsieve.state import Float, Int
 class FGM(OfflineSelector):
     """Feature generating machine: groups of features selected by a sparse support vector machine.
 
-    Each round the machine's support vectors say which features they miss most; ``group_size`` of them join
-    as a group, and the machine is solved again over all groups.  It ends when no group would help.  A round
-    is one product with X, so very many sparse features are no hindrance.
+    In each round the ``group_size`` features that most violate the optimality conditions of the SVM are added
+    as a group, and the SVM is solved again over all groups, until no group would help.  A round costs one
+    product with X, so the method scales to very many sparse features.
 
     Parameters
     ----------
     k : int or None, default=None
-        Most features to keep, those of the first groups, at least 1.  If None, those of all groups.
+        Maximum number of features to keep, those of the first groups, at least 1.  If None, those of all
+        groups.
     group_size : int, default=10
-        Features in a group, at least 1; the sparsity that the machine is asked for.
+        Number of features per group, at least 1.
     C : float, default=1.0
-        What rows on the wrong side of the margin cost on average, C > 0.  A larger one brings more groups.
+        Weight of the mean squared hinge loss, above 0.  Larger values add more groups.
     tol : float, default=0.05
-        A group joins if it exceeds the bound that the others keep by more than this share, tol >= 0.
+        Tolerance, at least 0: a group is added if it violates the optimality condition by more than this
+        fraction.
     max_rounds : int, default=30
-        Groups at most, at least 1.
+        Maximum number of groups, at least 1.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
@@ -40,7 +42,7 @@ class FGM(OfflineSelector):
     ----------
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, in the order they joined
-    n_iter_ : int, how many groups joined
+    n_iter_ : int, number of groups
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 
@@ -49,12 +51,12 @@ class FGM(OfflineSelector):
     **Formula.** The machine minimizes ``1/2 (sum of |w_t|)^2 + C/2 mean of max(0, 1 - y f)^2`` over groups t,
     by accelerated proximal steps to a gap of 1e-6. The paper sums over rows where this takes the mean, so
     that C means the same for any number of them. Features are standardized, so units do not matter and there
-    is no intercept. Of features that are missed equally the first joins first. A ``ConvergenceWarning`` says
-    what to change where groups are left after ``max_rounds``, or a mixture is not solved.
+    is no intercept. Ties go to the first feature.  A ``ConvergenceWarning`` with advice is raised if groups
+    are left after ``max_rounds``, or if the SVM is not solved.
 
-    **When it fails.** The kept features are good for a linear machine, not for any other. ``C`` and
-    ``group_size`` decide how many rounds there are, and of correlated features some are left out by chance of
-    order.
+    **When it fails.** The kept features suit a linear model. ``C`` and
+    ``group_size`` decide how many rounds there are, and of correlated features some are left out depending on
+    their order.
 
     References
     ----------

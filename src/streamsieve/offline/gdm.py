@@ -24,18 +24,19 @@ class GDM(OfflineSelector):
     Parameters
     ----------
     k : int or None, default=None
-        Supporting features at most, those of the first groups, at least 1; affiliated ones are added.
-        If None, all that the groups bring.
+        Maximum number of supporting features, those of the first groups, at least 1; affiliated ones are
+        added.  If None, those of all groups.
     tau : float, default=0.9
         A feature is affiliated with a supporting one if their absolute correlation is above it, 0 <= tau < 1.
     group_size : int, default=10
-        Features in a group, at least 1; the sparsity that the machine is asked for.
+        Number of features per group, at least 1.
     C : float, default=1.0
-        What rows on the wrong side of the margin cost on average, C > 0.  A larger one brings more groups.
+        Weight of the mean squared hinge loss, above 0.  Larger values add more groups.
     tol : float, default=0.05
-        A group joins if it exceeds the bound that the others keep by more than this share, tol >= 0.
+        Tolerance, at least 0: a group is added if it violates the optimality condition by more than this
+        fraction.
     max_rounds : int, default=30
-        Groups at most, at least 1.
+        Maximum number of groups, at least 1.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
@@ -46,7 +47,7 @@ class GDM(OfflineSelector):
         ones by falling correlation
     supporting_ : columns of the supporting features
     affiliated_ : int64 array, one per feature: the supporting feature it is most correlated with, or -1
-    n_iter_ : int, how many groups joined
+    n_iter_ : int, number of groups
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 

@@ -38,43 +38,45 @@ UNRELIABLE = ("independent", "skip")
 class HITONPC(TypedFeatures, OfflineSelector):
     """HITON-PC: the parents and children of the target in a Bayesian network.
 
-    Features that depend on y are taken by falling association.  Each joins the set PC and must, like every
-    member it meets there, stay dependent on y given any few of the others.  On data of a Bayesian network
-    the target's direct neighbors are left.
+    Features that are associated with y are processed by decreasing association.  Each joins the set PC; it
+    and every other member are removed if some small subset of the others renders them conditionally
+    independent of y.  For data of a Bayesian network, the parents and children of the target remain.
 
     Parameters
     ----------
     alpha : float, default=0.01
-        Level of every test, 0 < alpha < 1, for independent rows; nothing is promised about all tests
-        together.
+        Significance level of every test, in (0, 1), for independent rows; there is no correction for multiple
+        testing.
     test : {"fisher_z", "auto", "g2", "chi2"}, default="fisher_z"
         Partial correlation, or tables of levels by likelihood ratio or Pearson's statistic; see
         ``streamsieve.independence``.  "auto" chooses by the types of the features: "fisher_z" if all are
         numbers, "g2" if all have levels, else the tests of mixed types, see docs/column_types.md.
     max_conditioning : int, default=3
-        Members that a set may have, 0 to 3.
+        Maximum size of a conditioning set, in [0, 3].
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
         For tables: how degrees of freedom are counted; see ``GSquared``.
     reliable : {"occupied", "nominal"}, default="occupied"
-        For tables: which of them has rows enough; see ``GSquared``.
+        For tables: when a table has enough rows; see ``GSquared``.
     unreliable : {"skip", "independent"}, default="skip"
-        A test without enough rows: its set is passed over, or counts as separating.
+        How to treat a test with too few rows: skip the conditioning set, or accept independence.
     p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
-        How p-values are computed; must fit the test.  Correlations: "t" is Student's t (F for more than two
-        classes), exact if y or the column is normal.  "confirmed", the default, is t, held against a test of
-        normal scores where both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables;
-        see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
+        How p-values are computed; must be available for the test.  Correlations: "t" is Student's t (F for
+        more than two
+        classes), exact if y or the column is normal.  "confirmed", the default, is t, but the larger of t and
+        a test of normal scores if both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2
+        tables; see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
         Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
         permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
         limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     bins : int, default=5
-        For tables: features with more than 32 distinct values are cut into this number of bins of equal
-        frequency, 2 to 1024. Whole numbers that repeat keep their levels, see docs/column_types.md.
+        For tables: number of equal-frequency bins for features with more than 32 distinct values, in [2,
+        1024]. Whole numbers that repeat keep their levels, see docs/column_types.md.
     types : dict of str to str, str or None, default=None
         For "auto" and tables: types of features by name, as ``{"zip": "nominal"}``, or one type for all:
-        "numeric", "ordinal", "nominal" or "binary".  What is not declared is read off the dtype or guessed.
+        "numeric", "ordinal", "nominal" or "binary".  Other types are inferred from the dtype or guessed.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
@@ -104,9 +106,10 @@ class HITONPC(TypedFeatures, OfflineSelector):
     first, is tested given the sets that contain the newcomer; sets without it were tried before, which is why
     the paper's final backward pass would find nothing new, and is left out.
 
-    PC may keep a feature that is no neighbor: one that is separated only by sets with a feature that was
+    PC may keep a feature that is neither parent nor child: one that is separated only by sets with a feature
+    that was
     removed.  The symmetry correction for that needs a run for every member, and is not part of HITON-PC.
-    Unlike :class:`FastOSFS`, which takes columns as they come, the strongest come first here.
+    Unlike :class:`FastOSFS`, which processes columns in order of arrival, the strongest come first here.
 
     References
     ----------

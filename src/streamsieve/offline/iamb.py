@@ -89,12 +89,12 @@ def _orthonormal(columns: FloatArray) -> FloatArray:
 
 
 if TYPE_CHECKING:
-    Beside = OfflineSelector
+    MixinBase = OfflineSelector
 else:
-    Beside = object
+    MixinBase = object
 
 
-class BlanketSelector(Beside):
+class BlanketSelector(MixinBase):
     """What IAMB and inter-IAMB share: parameters, tests and steps; it stands before `OfflineSelector`."""
 
     #: Whether members are tested again after every feature that joins, or once at the end.
@@ -172,8 +172,8 @@ class IAMB(BlanketSelector, OfflineSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of every test, in (0, 1), for independent rows; nothing is promised about all tests
-        together.
+        Significance level of every test, in (0, 1), for independent rows; there is no correction for multiple
+        testing.
     test : {"fisher_z", "g2"}, default="fisher_z"
         Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
         of the blanket.
@@ -183,7 +183,8 @@ class IAMB(BlanketSelector, OfflineSelector):
     bins : int, default=5
         For "g2": number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024].
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record.
 
@@ -207,8 +208,8 @@ class IAMB(BlanketSelector, OfflineSelector):
     reason.
 
     Of several features the one with the smallest p-value is the most associated, then the one with the
-    largest statistic, then the first.  Each test is given the whole blanket, so rows run out where it is
-    large: a table of many strata has no power, and nothing more joins.
+    largest statistic, then the first.  The paper ranks by conditional mutual information, whose estimate is
+    biased toward columns with many levels.
 
     References
     ----------
@@ -236,8 +237,8 @@ class InterIAMB(BlanketSelector, OfflineSelector):
     Parameters
     ----------
     alpha : float, default=0.01
-        Significance level of every test, in (0, 1), for independent rows; nothing is promised about all tests
-        together.
+        Significance level of every test, in (0, 1), for independent rows; there is no correction for multiple
+        testing.
     test : {"fisher_z", "g2"}, default="fisher_z"
         Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
         of the blanket.
@@ -247,7 +248,8 @@ class InterIAMB(BlanketSelector, OfflineSelector):
     bins : int, default=5
         For "g2": number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024].
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of y; "auto" takes fractional numbers for regression and everything else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record.
 
@@ -265,6 +267,8 @@ class InterIAMB(BlanketSelector, OfflineSelector):
     every feature that joins.
 
     **When it fails.** As for :class:`IAMB`: tests lose power as the blanket grows, only more slowly.
+
+    Features are ranked by p-value, as in :class:`IAMB`; the paper ranks by conditional mutual information.
 
     References
     ----------

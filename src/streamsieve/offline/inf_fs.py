@@ -36,8 +36,9 @@ FEW = 32
 class InfFS(OfflineSelector):
     """Infinite feature selection: features of high dispersion and low correlation, over paths of all lengths.
 
-    Features are the nodes of a graph.  An edge weighs much if one of its features varies much and the two are
-    not correlated.  The score of a feature is the sum over all paths of any length that begin in it, which
+    Features are the nodes of a graph.  The weight of an edge is large if one of its features has a large
+    variance and the two are not correlated.  The score of a feature is the sum over all paths of any length
+    that begin in it, which
     is one linear system, not an infinite sum.
 
     Parameters
@@ -45,9 +46,9 @@ class InfFS(OfflineSelector):
     k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     mixing : float, default=0.5
-        Share of the strength of the features in an edge, 0 <= mixing <= 1; the rest is their dissimilarity.
+        Weight of the strength of the features in an edge, in [0, 1]; the rest is their dissimilarity.
     supervised : bool, default=False
-        False: y is not looked at, and the strength of a feature is its standard deviation.  True: it is a
+        False: y is ignored, and the strength of a feature is its standard deviation.  True: it is a
         mixture of its mutual information with y, its Fisher score and its standard deviation.
     information : float, default=1.0
         If supervised: the part of the mutual information in that mixture, at least 0.
@@ -56,11 +57,12 @@ class InfFS(OfflineSelector):
     deviation : float, default=1.0
         If supervised: the part of the standard deviation, at least 0.  Not all three may be 0.
     bins : int, default=5
-        If supervised: for the mutual information, features with more than 32 distinct values are cut into
-        this number of bins of equal frequency, 2 to 1024. Whole numbers that repeat keep their levels, see
+        If supervised: for the mutual information, number of equal-frequency bins for features with more than
+        32 distinct values, in [2, 1024]. Whole numbers that repeat keep their levels, see
         docs/column_types.md.
     task : {"auto", "classification", "regression"}, default="auto"
-        If supervised: what y is; "auto" takes fractional numbers for regression and all else for labels.
+        If supervised: type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole
+        numbers with fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
@@ -78,7 +80,7 @@ class InfFS(OfflineSelector):
     from 0 to 1; ``r = 0.9 / rho(A)`` with rho the largest eigenvalue. The scores are the row sums of ``(I - r
     A)^-1 - I``, found as the solution of ``(I - r A) x = 1`` by conjugate gradients: the eigenvalues of that
     matrix lie between 0.1 and 1.9, so some forty products with A suffice. Constant features are no nodes.
-    Standard deviations depend on the units of the features: scale them first unless the units mean something.
+    Standard deviations depend on the units of the features: scale them first unless units are comparable.
 
     The authors' program of 2020 divides by row sums before it damps, which leaves little but the degree of a
     node.  Its supervised form is not printed in full; here each part of the mixture is scaled to [0, 1].
@@ -147,7 +149,7 @@ class InfFS(OfflineSelector):
 
     @property
     def traits(self) -> Traits:
-        """What it can do with its present parameters."""
+        """Capabilities with the current parameters."""
         tasks = ANY_TASK if bool(self.supervised) else frozenset()
         return Traits(tasks=tasks, size_parameter="k", nested_sizes=True)
 

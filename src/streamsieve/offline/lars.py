@@ -32,14 +32,15 @@ class LARS(OfflineSelector):
     Parameters
     ----------
     k : int or None, default=None
-        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.  Fewer are kept
-        where those inside explain y, or every other feature.
+        Number of features to keep, at least 1.  If None, 10, or all if there are fewer.  Fewer are kept if
+        the active features explain y, or every other feature.
     method : {"lar", "lasso"}, default="lar"
-        "lar": features that are in stay in.  "lasso": a feature whose coefficient comes back to 0 leaves; the
-        path is then that of the lasso.
+        "lar": active features stay active. "lasso": a feature whose coefficient returns to 0 leaves, which
+        gives the lasso path.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.  Of labels
-        there are two, and they count as two numbers.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.  Classification is for two
+        classes, coded as numbers.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
@@ -58,7 +59,7 @@ class LARS(OfflineSelector):
     **Formula.** Active features A move along the direction that keeps ``|x_j'(y - Xb)|`` equal for all j in
     A, until a feature outside reaches the same correlation.
 
-    **When it fails.** The order of entry is a linear one: effects that are not linear are not seen, and of
+    **When it fails.** The model is linear: nonlinear effects are not detected, and of
     strongly correlated features which enters first depends on noise. It stops at k, not at a significance
     level.
 

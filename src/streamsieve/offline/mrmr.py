@@ -42,14 +42,15 @@ class MRMR(TypedFeatures, OfflineSelector):
         "mi": relevance and redundancy are mutual information of codes, in nats.  "fc": relevance is the F
         statistic, redundancy the absolute correlation.  "d": relevance minus redundancy; "q": their quotient.
     bins : int, default=5
-        For "mi": features with more than 32 distinct values are cut into this number of bins of equal
-        frequency, 2 to 1024. Whole numbers that repeat keep their levels, see docs/column_types.md.
+        For "mi": number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024].
+        Whole numbers that repeat keep their levels, see docs/column_types.md.
     types : dict of str to str, str or None, default=None
         For "mi": types of features by name, as ``{"zip": "nominal"}``, or one type for all: "numeric",
         "ordinal", "nominal" or "binary"; nominal features keep their levels, numeric ones are cut into bins.
-        What is not declared is read off the dtype or guessed, see docs/column_types.md.
+        Other types are inferred from the dtype or guessed, see docs/column_types.md.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is; "auto" takes fractional numbers for regression and everything else for labels.  For "mi" a
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.  For "mi" a
         numeric target is cut into five classes of equal frequency.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.

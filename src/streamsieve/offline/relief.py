@@ -19,7 +19,7 @@ from streamsieve.state import Array, Int
 class Relief(Seeded, OfflineSelector):
     """Relief for two classes: weights from the nearest hit and the nearest miss of each row.
 
-    Of each row the nearest row of its own class (hit) and of the other one (miss) are looked up.  A feature
+    For each row, the nearest row of its own class (hit) and of the other class (miss) are found.  A feature
     gains by its difference to the miss and loses by that to the hit.  This is the method as it was first
     published; :class:`ReliefF` averages over more neighbors and any number of classes.
 
@@ -28,10 +28,11 @@ class Relief(Seeded, OfflineSelector):
     k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     metric : {"euclidean", "manhattan"}, default="euclidean"
-        How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
+        Distance of two rows: by squared differences (computed by matrix products), or by absolute
+        differences.
     nominal : None, "all" or list, default=None
-        Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
-        X has names.  All others are numbers and differ by their distance over the range of the feature.
+        Categorical features, whose values differ by 0 or 1: a list of column numbers, or of names if X has
+        names.  All others are numeric, and differ by their distance divided by the range of the feature.
     n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int or None, default=0
@@ -50,8 +51,8 @@ class Relief(Seeded, OfflineSelector):
     Notes
     -----
     **Formula.** ``W_j = mean over rows of [ difference to the miss - difference to the hit ]``. The paper
-    squares these differences; since Kononenko everybody takes their size, which ranks the same way for
-    nominal features and is what :class:`ReliefF` does with ``k=1``. The paper draws rows at random with
+    squares these differences; since Kononenko absolute differences are used, which rank nominal features the
+    same way and is what :class:`ReliefF` does with ``k=1``. The paper draws rows at random with
     repetition; here every row counts once unless ``n_rows_sampled`` is given.
 
     **When it fails.** A single hit and a single miss make it sensitive to noise and outliers;

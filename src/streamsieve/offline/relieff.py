@@ -18,24 +18,26 @@ from streamsieve.state import Array, Int
 
 
 class ReliefF(Seeded, OfflineSelector):
-    """ReliefF: features that differ between near rows of different classes; finds interactions.
+    """ReliefF: feature weights from nearest neighbors of the same and of other classes; detects interactions.
 
-    Of each row the nearest rows of its own class (hits) and of every other class (misses) are looked up.  A
-    feature gains by its differences to the misses and loses by those to the hits.  Neighbors are near in all
-    features, so a feature is judged in the company of the others: both parts of an exclusive or are found,
-    where every score of single features sees nothing.
+    For each row, the nearest rows of its own class (hits) and of every other class (misses) are found.  The
+    weight of a feature increases with its differences to the misses and decreases with those to the hits.
+    Neighbors are near in all features, so a feature is evaluated in the context of the others: both parts of
+    an exclusive or are found, which univariate scores cannot detect.
 
     Parameters
     ----------
     k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     n_neighbors : int, default=10
-        Hits, and misses of every class, that a row looks at, at least 1; a smaller class gives all it has.
+        Number of hits, and of misses per class, for each row, at least 1; of a smaller class all rows are
+        used.
     metric : {"euclidean", "manhattan"}, default="euclidean"
-        How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
+        Distance of two rows: by squared differences (computed by matrix products), or by absolute
+        differences.
     nominal : None, "all" or list, default=None
-        Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
-        X has names.  All others are numbers and differ by their distance over the range of the feature.
+        Categorical features, whose values differ by 0 or 1: a list of column numbers, or of names if X has
+        names.  All others are numeric, and differ by their distance divided by the range of the feature.
     n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int or None, default=0
@@ -63,8 +65,8 @@ class ReliefF(Seeded, OfflineSelector):
     does not scale by the range, and may take a row for its own neighbor.  skrebate with "manhattan" and the
     same number of neighbors gives the same scores of continuous features for two classes.
 
-    **When it fails.** Distances are over all features: among hundreds of irrelevant ones the near rows are
-    near by accident. Redundant features are all kept, and cost grows with the square of the rows.
+    **When it fails.** Distances are over all features: among hundreds of irrelevant ones, neighbors are near
+    by chance. Redundant features are all kept, and cost grows with the square of the rows.
 
     References
     ----------

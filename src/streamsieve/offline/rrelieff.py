@@ -17,9 +17,10 @@ from streamsieve.state import Array, Float, Int
 
 
 class RReliefF(Seeded, OfflineSelector):
-    """RReliefF: features that differ between near rows whose numeric targets differ.
+    """RReliefF: feature weights from nearest neighbors, for regression.
 
-    :class:`ReliefF` for regression.  Without classes there are no hits and misses, so each neighbor is a
+    The variant of :class:`ReliefF` for a numeric target.  Without classes there are no hits and misses, so
+    each neighbor is a
     miss to the degree that its target differs.
 
     Parameters
@@ -27,14 +28,16 @@ class RReliefF(Seeded, OfflineSelector):
     k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     n_neighbors : int, default=10
-        Neighbors that a row looks at, at least 1; all others if there are fewer.
+        Number of neighbors of each row, at least 1; all others if there are fewer.
     sigma : float or None, default=50.0
-        The r-th nearest row counts ``exp(-(r / sigma)^2)``, sigma > 0; None: all neighbors count alike.
+        Scale of the weights of neighbors, above 0: the r-th nearest row has weight ``exp(-(r / sigma)^2)``.
+        If None, all neighbors have the same weight.
     metric : {"euclidean", "manhattan"}, default="euclidean"
-        How far two rows are: by squares of differences (blocks of matrix products), or by their sizes.
+        Distance of two rows: by squared differences (computed by matrix products), or by absolute
+        differences.
     nominal : None, "all" or list, default=None
-        Features whose values are names: these differ by 0 or 1.  A list has columns by number, or by name if
-        X has names.  All others are numbers and differ by their distance over the range of the feature.
+        Categorical features, whose values differ by 0 or 1: a list of column numbers, or of names if X has
+        names.  All others are numeric, and differ by their distance divided by the range of the feature.
     n_rows_sampled : int or None, default=None
         Number of rows drawn at random whose neighbors are examined, at least 1.  If None, all rows.
     random_state : int or None, default=0
@@ -61,8 +64,8 @@ class RReliefF(Seeded, OfflineSelector):
     where diff(y) is the difference over the range of y.  A part that divides by 0 is 0.  Of equally near rows
     the first comes first.
 
-    **When it fails.** Distances are over all features: among hundreds of irrelevant ones the near rows are
-    near by accident. Redundant features are all kept, and cost grows with the square of the rows.
+    **When it fails.** Distances are over all features: among hundreds of irrelevant ones, neighbors are near
+    by chance. Redundant features are all kept, and cost grows with the square of the rows.
 
     References
     ----------
@@ -143,8 +146,10 @@ class RReliefF(Seeded, OfflineSelector):
     def _weights(self, k: int) -> FloatArray:
         """Return how much the nearest, the second nearest, ... counts; they sum to 1."""
         rank = np.arange(1.0, k + 1)
-        # less the first exponent, so that a small sigma leaves the nearest row and not nothing; below 0.001
-        # it leaves nothing else
-        exponent = np.zeros(k) if self.sigma is None else (rank**2 - 1) / max(float(self.sigma), 1e-3) ** 2
+        exponent = np.zeros(k)
+        if self.sigma is not None:
+            # less the first exponent, so that a small sigma leaves the nearest row and not nothing; below
+            # 0.001 it leaves nothing else, and beyond 1e100 all neighbors count alike
+            exponent = (rank**2 - 1) / min(max(float(self.sigma), 1e-3), 1e100) ** 2
         weight = np.exp(-np.minimum(exponent, 700.0))
         return np.asarray(weight / weight.sum())

@@ -23,19 +23,19 @@ DUST = 1e-24
 class SPEC(OfflineSelector):
     """Spectral feature selection: features that vary little between similar rows.
 
-    A graph joins rows by how alike they are.  A feature is judged by the energy of its values on that
-    graph: what it changes from a row to those alike.
+    A graph connects similar rows.  A feature is scored by the energy of its values on that graph, which is
+    small if similar rows have similar values.
 
     Parameters
     ----------
     k : int or None, default=None
         Number of features to keep, at least 1.  If None, 10, or all if there are fewer.
     variant : {1, 2, 3}, default=2
-        1: the energy.  2: the energy over what is left without the trivial constant direction, the usual
-        choice.  3: how much of the feature lies in the smoothest directions.
+        1: the energy. 2: the energy normalized without the trivial constant direction, the usual choice. 3:
+        the weight of the feature in the smoothest directions.
     supervised : bool, default=False
-        False: y is not looked at, and rows are alike by a Gaussian kernel of their distance.  True: rows of
-        one class are alike, and others are not.
+        False: y is ignored, and similarity is a Gaussian kernel of the distance.  True: rows of the same
+        class are similar, others are not.
     gamma : float or None, default=None
         If not supervised: ``exp(-gamma distance^2)``, gamma > 0; None: 1 over the mean squared distance.
     clusters : int or None, default=None
@@ -67,8 +67,8 @@ class SPEC(OfflineSelector):
 
     Without labels memory is rows^2 numbers, so at most 20,000 rows.
 
-    **When it fails.** Without labels features are judged by the clusters of the rows, whatever these mean for
-    a prediction; many irrelevant features make all rows equally alike. Redundant features are all kept.
+    **When it fails.** Without labels features are scored by the clusters of the rows, which need not be
+    predictive; many irrelevant features make all rows equally similar. Redundant features are all kept.
 
     References
     ----------
@@ -123,7 +123,7 @@ class SPEC(OfflineSelector):
 
     @property
     def traits(self) -> Traits:
-        """What it can do with its present parameters."""
+        """Capabilities with the current parameters."""
         tasks = CLASSIFICATION if bool(self.supervised) else frozenset()
         return Traits(tasks=tasks, size_parameter="k", nested_sizes=True)
 

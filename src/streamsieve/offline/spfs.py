@@ -25,8 +25,8 @@ class SPFS(OfflineSelector):
     """Similarity preserving feature selection: features that together preserve the similarity of rows.
 
     The similarities of the rows are written as products of a few response columns.  Features enter a
-    regression on all these columns at once, one after another, each when it explains as much of what is left
-    as those inside.  A feature that repeats others explains nothing new, so redundancy is avoided.
+    multi-response regression on these columns one by one, each when it explains as much of the residual as
+    those already in the model.  A feature that repeats others explains nothing new, so redundancy is avoided.
 
     Parameters
     ----------
@@ -37,16 +37,16 @@ class SPFS(OfflineSelector):
         "lars": least angle regression with several responses; after each entrance it moves on only until
         another feature explains as much.  "omp": each entrance is followed by a full regression.
     supervised : bool, default=True
-        True: rows are alike if they are of one class, or for a numeric target by the product of their
-        deviations from the mean.  False: y is not looked at, and rows are alike by a Gaussian kernel of their
-        distance.
+        True: rows of the same class are similar; for a numeric target, similarity is the product of
+        deviations from the mean.  False: y is ignored, and similarity is a Gaussian kernel of the distance.
     gamma : float or None, default=None
         If not supervised: ``exp(-gamma distance^2)``, gamma > 0; None: 1 over the mean squared distance.
     rank : int, default=5
         If not supervised: how many leading eigenvectors of the similarities are the responses, at least 1
         and below the number of rows.
     task : {"auto", "classification", "regression"}, default="auto"
-        If supervised: what y is; "auto" takes fractional numbers for regression and all else for labels.
+        If supervised: type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole
+        numbers with fewer than 10 rows each, mean regression, anything else classification.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
@@ -70,7 +70,7 @@ class SPFS(OfflineSelector):
     The responses Y have ``Y Y'`` = the centered similarities K of the rows (1 / n_c for two rows of a class
     of n_c): C - 1 orthonormal contrasts for labels, scaled eigenvectors otherwise.  Features are
     standardized.  With R what is left of Y, "lars" keeps ``|x_j'R|`` equal for all features inside and
-    moves towards their regression until another feature has as much: the multiple response sparse
+    moves toward their regression until another feature has as much: the multiple response sparse
     regression of Simila and Tikka, which for one response is least angle regression.  SPFS's program is not
     public, and whether it lets features leave again is not said; here none does.
 
@@ -129,7 +129,7 @@ class SPFS(OfflineSelector):
 
     @property
     def traits(self) -> Traits:
-        """What it can do with its present parameters."""
+        """Capabilities with the current parameters."""
         return Traits(tasks=ANY_TASK if bool(self.supervised) else frozenset(), size_parameter="k")
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:

@@ -26,17 +26,17 @@ ROUND = ("errors_", "thresholds_", "signs_", "votes_")
 
 
 class StumpBoosting(OfflineSelector):
-    """Features selected by boosted decision stumps, a new one in every round.
+    """Feature selection by boosted decision stumps (AdaBoost), one new feature per round.
 
-    A stump is one feature and one threshold.  Each round takes the stump of least weighted error among all
-    features that are not used yet, then rows it gets wrong count more.  So later features mend what earlier
-    ones miss.
+    A stump is one feature and one threshold.  Each round selects the stump of smallest weighted error among
+    all unused features, then increases the weights of misclassified rows, so that later features complement
+    earlier ones.
 
     Parameters
     ----------
     k : int or None, default=None
-        Rounds, and features, at least 1.  None: 10, or all if there are fewer.  Fewer are kept where a stump
-        makes no error, or none is better than a coin.
+        Number of rounds and features, at least 1.  If None, 10, or all if there are fewer.  Fewer are kept if
+        a stump makes no error, or if none is better than random guessing.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record: on all features, on the selected ones, or none.
 
@@ -48,7 +48,7 @@ class StumpBoosting(OfflineSelector):
     thresholds_ : float64 array, one per feature of ``ranked_``: the largest value below the threshold
     signs_ : float64 array, one per feature of ``ranked_``: 1 if rows above the threshold are of the second
         class (in sorted order), else -1
-    votes_ : float64 array, one per feature of ``ranked_``: how much its stump counts, ``ln((1 - e) / e) / 2``
+    votes_ : float64 array, one per feature of ``ranked_``: weight of its stump, ``ln((1 - e) / e) / 2``
     ledger_ : one decision per feature: why it was kept or rejected
     task_ : "binary"
 
@@ -60,7 +60,7 @@ class StumpBoosting(OfflineSelector):
     **When it fails.** Each stump is one feature, so XOR is not found. Mislabeled rows gain weight in every
     round. Two classes only.
 
-    The share of training rows that the vote of all stumps gets wrong is at most the product of
+    The training error of the ensemble is at most the product of
     ``2 sqrt(e (1 - e))`` over the rounds.  Of equal stumps the first feature and its lowest threshold are
     taken.  A feature is used once, as rounds are to bring features; the paper uses 150.  Columns are sorted
     once; a round is one pass over what they store.
@@ -112,7 +112,7 @@ class StumpBoosting(OfflineSelector):
             gain[~usable] = -1.0
             j = first_best(gain, 1.0)
             if gain[j] <= TIE:
-                break  # no better than a coin
+                break  # no better than random guessing
             error = max(0.5 - float(gain[j]), 0.0)
             vote = 0.5 * math.log((1 - error) / max(error, PERFECT))
             order.append(j)

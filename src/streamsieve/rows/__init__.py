@@ -1,11 +1,16 @@
 """Selectors for streams of rows over a large number of features.
 
 ================== ==============================================================================
-``<selector>.py``  one public selector per file: parameters, documentation, and how it learns
-linear             linear models that learn row by row: OFS, SOFS, WinnowEFS, BARDA, FIRES, MISSION
-covariance_models  models of a covariance matrix: RunningAverages, FSDS
-drift              detectors of features that drift: Screen, VelocityScreen
-summarized         rows that go into one mergeable summary: Screen, RunningAverages
+screen             any criterion over any summary (``summarized``): the k best, or by p-value
+                   (``choice_of_features``, ``looks``), by type of column (``typed_rows``), under ``drift/``
+velocity_screen    mutual information, recomputed only for features that drift
+ofs, partial_ofs,  linear models that learn row by row (``linear/``)
+sofs, winnow_efs,
+barda, fires,
+mission
+running_averages,  models of a covariance matrix (``covariance_models/``)
+fsds
+bootstrap          stability selection around any of them
 ================== ==============================================================================
 
 What they share (life cycle, ranking, ledger, output, buffer, names) is in :mod:`streamsieve.base`.

@@ -1,4 +1,4 @@
-"""BARDA: budgeted dual averaging with adaptive step sizes."""
+"""B-ARDA: budgeted dual averaging with adaptive step sizes."""
 
 from __future__ import annotations
 
@@ -19,67 +19,69 @@ from streamsieve.state import Float, Nested
 
 
 class BARDA(RowSelector):
-    """Keep the k best features of a linear classifier that never forgets what it dropped.
+    """Online feature selection by budgeted adaptive dual averaging (B-ARDA), for classification.
 
-    For every feature there are two sums: of the gradients of the squared hinge loss, and of their squares.
-    The weights follow from the sums after every row, with a step of its own for each feature, and only the k
-    best of them predict the next row.  A feature that does not predict goes on gathering gradients, and comes
-    back when they are large enough.
+    For every feature the sums of the gradients of the squared hinge loss, and of their squares, are updated
+    row by row.  The weights of a linear classifier follow from these sums, with an adaptive step size per
+    feature, and only the k best weights are used to predict the next row.  Features outside the budget still
+    accumulate gradients, and return when these are large enough.
 
     Parameters
     ----------
     k : int or None, default=None
-        Features to keep, k >= 1; the paper's B.  None: 10, or all features if there are fewer.
+        Number of features to keep, at least 1; the paper's B.  If None, 10, or all features if there are
+        fewer.
     learning_rate : float, default=0.05
-        Length of the first steps, above 0 and at most 1000; the paper's eta.  It matters little.
+        Initial step size, in (0, 1000]; the paper's eta.  The result is not sensitive to it.
     l2 : float, default=0.01
-        Strength of the L2 penalty, between 0 and 1e6; the paper's lambda.
+        Strength of the L2 penalty, in [0, 1e6]; the paper's lambda.
     damping : float, default=0.01
-        What is added to the root of the sum of squares, between 1e-30 and 1e6; the paper's delta.
+        Constant added to the square root of the sum of squared gradients, in [1e-30, 1e6]; the paper's delta.
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what score; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what score; "kept"
+        is the same as "all".
 
     Attributes
     ----------
-    scores_ : float64 array, ``w**2 * H`` of every feature, its weight not yet set to 0; with several classes,
-        the largest over them
+    scores_ : float64 array, ``w**2 * H`` of every feature, with w before the budget is applied; with several
+        classes, the largest over classes
     selected_ : columns of the selected features, in column order
-    ranked_ : columns of the k largest scores, best first; fewer as long as fewer have a score above 0
-    coef_ : float64 array (classes, features), the weights that predict, at most k a row; for two classes one
-        row, which speaks for ``classes_[1]``
+    ranked_ : columns of the k largest scores, best first; fewer if fewer scores are above 0
+    coef_ : float64 array (classes, features), the weights used for prediction, at most k per row; for two
+        classes one row, positive for ``classes_[1]``
     classes_ : the labels seen, sorted
-    mistakes_ : number of rows whose class was not clearly predicted before they were learnt
-    ledger_ : which features entered and left, after how many rows, at what score
+    mistakes_ : number of rows whose class was not predicted with a positive margin before they were learned
+    ledger_ : which features entered and left the selected set, after how many rows, with what score
 
     Notes
     -----
     **Formula.** With labels -1 and 1, G the sum of the gradients ``g = -2 y (1 - y w'x) x`` over the rows
     with ``y w'x < 1``, H = ``damping + sqrt(sum g^2)`` and t rows: ``w = -learning_rate G / (l2 learning_rate
-    t + H)``. The k largest ``w^2 H`` stay, all other weights predict as 0.
+    t + H)``. The k weights of largest ``w^2 H`` are used for prediction, all others count as 0.
 
-    **When it fails.** The model is linear: a feature that matters only jointly with another, or whose effect
-    is not monotone, has no gradient to gather. Old rows count like new ones, so after a drift the sums must
-    first be outweighed. Features of unequal scale are ranked by their scale as well.
+    **When it fails.** The model is linear: a feature that is informative only jointly with another, or whose
+    effect is not monotone, accumulates no gradient.  Old rows count as much as new ones, so adapting to a
+    drift is slow.  The ranking depends on the scale of the features.
 
-    A row costs time for its own values, whatever the number of features and nearly whatever k, although all
-    weights change with every row; see ``streamsieve._kernels.barda``.  All features are looked at now and
-    then, less and less often.  Yet the weights that predict are the k best of all features at every row,
-    exactly, and batches of any size give the same result.  Memory is 24 bytes per feature and class.
+    The cost of a row is proportional to its number of nonzero values, nearly independent of k and of the
+    number of features, although all weights change with every row; see ``streamsieve._kernels.barda``.  All
+    features are surveyed from time to time, with decreasing frequency.  Nevertheless the weights used for
+    prediction are exactly the k best of all features at every row, and the result does not depend on the size
+    of batches.  Memory is 24 bytes per feature and class.
 
-    More than two classes are compared each with the rest, and there is a learner for each.  It begins with
-    the first row of its class; the first two classes share one, which is mirrored when a third comes.  With
+    More than two classes are handled one-versus-rest, with a learner per class that starts with the first row
+    of its class; the first two classes share one, which is mirrored when a third class appears.  With
     several classes, ``selected_`` are the k features of the largest scores in any of them, while every class
     predicts with k features of its own.
 
-    Gradients are taken at weights that depend on all rows before.  So two states do not combine into the
-    state of the whole stream, and do not merge: adding their sums, as distributed dual averaging does, gives
-    another selection than one pass.
+    There is no ``merge``: gradients depend on all rows before, so adding the sums of two states, as
+    distributed dual averaging does, does not give the selection of one pass.
 
-    The paper makes several passes over the rows with steps of 1e-4.  The default is made for one pass over
-    features of standard deviation 1: scale the features.  Gradients are held within 1e140, so that no value
-    makes them overflow.
+    The paper makes several passes over the rows with steps of 1e-4.  The default is for one pass over
+    features of standard deviation 1: scale the features.  Gradients are clipped at 1e140 to avoid overflow.
 
     References
     ----------
@@ -153,7 +155,7 @@ class BARDA(RowSelector):
 
     @fitted_property
     def coef_(self) -> FloatArray:
-        """The weights that predict; 0 for features that are not kept."""
+        """The weights used for prediction; 0 for features that are not kept."""
         return self._learners_.coefficients(self._settings)
 
     @fitted_property
@@ -163,11 +165,11 @@ class BARDA(RowSelector):
 
     @fitted_property
     def mistakes_(self) -> int:
-        """Number of rows whose class was not clearly predicted before they were learnt."""
+        """Number of rows whose class was not predicted with a positive margin before they were learned."""
         return self._learners_.mistakes
 
     def _choose(self) -> BoolArray:
-        # a feature of which nothing was learnt is not selected, even if fewer than k others are
+        # features with score 0 are not selected, even if fewer than k are left
         return best(self.scores_, self._k) & (self.scores_ > 0)
 
     def _consistent(self) -> Iterator[str]:

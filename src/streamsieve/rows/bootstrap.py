@@ -21,9 +21,9 @@ from streamsieve.rows.screen import Screen
 from streamsieve.state import Float, Int, ListOf, Nested, untouched_on_error
 from streamsieve.state.registry import registered
 
-#: Row numbers end here.
+#: Maximum row number.
 LAST_ROW = 2**62
-#: Attributes that all members share with the bootstrap.
+#: Attributes that the members share with the bootstrap.
 SHARED = ("n_features_in_", "n_samples_seen_", "_fixed_", "_names_in_", "_vocabulary_")
 #: Parameters of replicas, whose ledgers are never read.
 QUIET = {"ledger": "none", "review_every": None}
@@ -52,51 +52,55 @@ class Member(Nested):
 
 
 class Bootstrap(Seeded, RowSelector):
-    """Keep the features that a selector keeps in most bootstrap replicas of the stream.
+    """Stability selection by online bootstrap: features that a selector keeps in most replicas of the stream.
 
-    Replicas of the selector learn the stream side by side.  Each counts every row 0, 1, 2, ... times, drawn
-    from a Poisson distribution of mean 1, which is the bootstrap for a stream.  A feature's score is the
-    fraction of the replicas that select it.
+    Replicas of the selector learn the stream in parallel.  Each gives every row a weight drawn from a Poisson
+    distribution of mean 1 (online bagging).  The score of a feature is the fraction of replicas that select
+    it.
 
     Parameters
     ----------
     selector : selector or None, default=None
-        A selector over rows that takes weights, such as ``Screen`` or ``RunningAverages``, with the number of
-        features it is to choose; it is copied.  None: ``Screen("f")``.
+        A row selector that supports sample weights, such as ``Screen`` or ``RunningAverages``, with its own
+        number of features; it is cloned.  If None, ``Screen("f")``.
     replicas : int, default=20
-        How many, 2 <= replicas <= 10,000.  Time and memory are those of ``replicas + 1`` selectors.
+        Number of replicas, in [2, 10000].  Time and memory are those of ``replicas + 1`` selectors.
     min_frequency : float, default=0.6
-        Keep features that at least this fraction of the replicas selects, 0 < min_frequency <= 1.
+        Minimum fraction of replicas that must select a feature, in (0, 1].
     k : int or None, default=None
-        Keep the k most frequent of these at most, k >= 1; among equals those that score best on all rows.
+        Maximum number of features to keep, at least 1: the most frequent ones, ties broken by the score on
+        all rows.
     random_state : int or None, default=0
         Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
         state.
     first_row : int, default=0
-        Number of the first row.  A row's draws depend on its number alone: give parts of one stream the
-        numbers they have there, and their merge is the result of one pass over it.
+        Number of the first row.  The weights of a row depend only on its number: if the parts of a stream are
+        numbered as in the whole, their merge equals one pass over it.
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what frequency; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what frequency;
+        "kept" is the same as "all".
 
     Attributes
     ----------
     scores_ : float64 array, one per feature: the fraction of the replicas that select it
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, the most frequent first
-    stability_ : float, at most 1: how much the replicas' selections agree, 0 if by chance (Nogueira et al.)
-    expected_false_ : float: bound on the expected number of false features among those of a frequency of at
-        least ``min_frequency``; infinite for a ``min_frequency`` of at most 0.5
+    stability_ : float, at most 1: agreement of the replicas' selections, 0 as expected by chance (Nogueira et
+        al.)
+    expected_false_ : float: bound on the expected number of false discoveries among the features with a
+        frequency of at least ``min_frequency``; infinite for a ``min_frequency`` of at most 0.5
     selector_ : the selector after all rows, each counted once
-    ledger_ : which features entered and left, after how many rows, at what frequency
+    ledger_ : which features entered and left the selected set, after how many rows, with what frequency
 
     Notes
     -----
     **Formula.** With M replicas, the score of feature j is ``(1 / M) sum over m of [j is selected by replica
     m]``; row i counts ``Poisson(1)`` times in each replica.
 
-    **When it fails.** It is as good as the selector inside: a feature that this selector cannot see is
+    **When it fails.** It has the limits of the inner selector: a feature that this selector cannot detect is
     selected in no replica. Copies of one informative feature share their frequency, so that each may fall
     below ``min_frequency``.
 
@@ -106,13 +110,12 @@ class Bootstrap(Seeded, RowSelector):
 
     With M replicas, d features, frequencies p and the mean number c of features selected, stability is 1 - [M
     / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)], and 1 where all or none are selected by all.  The bound
-    on false features is c^2 / ((2 min_frequency - 1) d).  It is proved for selections from random halves of
-    the rows and noise features that are exchangeable; a bootstrap is as random as halves are, so here it is a
-    guide.
+    on false features is c^2 / ((2 min_frequency - 1) d).  It is proved for random halves of the rows and
+    exchangeable noise features; for the bootstrap, whose variability is that of halves, it is only a guide.
 
-    A row drawn 0 times takes no time: under a half-life or a window, replicas look back over 1.6 times as
-    many rows of the stream as the selector does.  ``sample_weight`` is not taken, because copies of a row
-    would have draws of their own.
+    Rows of weight 0 do not advance time: under a half-life or a window, replicas look back over 1.6 times as
+    many rows of the stream as the selector does.  ``sample_weight`` is not supported, because copies of a row
+    would need separate draws.
 
     References
     ----------
@@ -181,7 +184,7 @@ class Bootstrap(Seeded, RowSelector):
 
     @property
     def _inner(self) -> RowSelector:
-        """The selector to copy."""
+        """The selector to clone."""
         if self.selector is None:
             return Screen("f")
         if not isinstance(self.selector, RowSelector):
@@ -191,8 +194,12 @@ class Bootstrap(Seeded, RowSelector):
             )
         if not self.selector.traits.weights:
             raise CapabilityError(
-                f"selector={self.selector!r} takes no weights, so rows cannot be drawn for it: use Screen or "
-                "RunningAverages"
+                f"selector={self.selector!r} does not support sample weights, which the bootstrap needs: use "
+                "Screen or RunningAverages"
+            )
+        if getattr(self.selector, "weight_kind", "frequency") != "frequency":
+            raise CapabilityError(
+                "the draws of a bootstrap are numbers of copies: leave out weight_kind in its selector"
             )
         return self.selector
 
@@ -232,7 +239,7 @@ class Bootstrap(Seeded, RowSelector):
         return [clone(selector), *replicas]
 
     def _share(self) -> None:
-        """Let all members have the present features and number of rows."""
+        """Update the features and the number of rows of all members."""
         shared = {name: self.__dict__[name] for name in SHARED if name in self.__dict__}
         for member in self._members_:
             member.__dict__.update(shared)
@@ -248,8 +255,8 @@ class Bootstrap(Seeded, RowSelector):
             member._begin(batch)  # noqa: SLF001 - validation is done
 
     def _learn(self, batch: RowBatch) -> None:
-        # The original learns first.  Replicas see fewer rows, labels and values, so it has refused before
-        # whatever they would refuse, and a batch is learnt by all or by none.
+        # The original learns first.  Replicas see a subset of its rows, labels and values, so it has already
+        # refused anything they would refuse, and a batch is learned by all or by none.
         original, *replicas = self._members_
         n = batch.X.shape[0]
         with untouched_on_error(*self._members_):
@@ -288,7 +295,7 @@ class Bootstrap(Seeded, RowSelector):
 
     @fitted_property
     def stability_(self) -> float:
-        """How much the replicas' selections agree: 1 if they are equal, about 0 if they are random."""
+        """Agreement of the replicas' selections: 1 if they are equal, about 0 if they are random."""
         p, m = self.scores_, self.replicas
         mean = float(p.mean())  # fraction of the features that a replica selects on average
         if mean in (0.0, 1.0):
@@ -297,7 +304,7 @@ class Bootstrap(Seeded, RowSelector):
 
     @fitted_property
     def expected_false_(self) -> float:
-        """Bound on the expected number of false features of a frequency of at least ``min_frequency``."""
+        """Bound on the expected number of false discoveries at ``min_frequency``."""
         frequencies = self.scores_
         if self.min_frequency <= 0.5:
             return math.inf

@@ -1,4 +1,4 @@
-"""Which features a screen selects: the k best, a percentage, by p-value, or above the mean score."""
+"""Selection rules of ``Screen``: the k best, a percentage, by p-value, or above the mean score."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from streamsieve.state import Choice, Float
 if TYPE_CHECKING:
     from streamsieve.base import RowSelector
 
-    Beside = RowSelector
+    MixinBase = RowSelector
 else:
-    Beside = object
+    MixinBase = object
 
 
-class ChoiceOfFeatures(Beside):
-    """The part of ``Screen`` that serves ``k``, ``percentile``, ``alpha`` and ``min_zscore``."""
+class ChoiceOfFeatures(MixinBase):
+    """Mixin of ``Screen`` for ``k``, ``percentile``, ``alpha`` and ``min_zscore``."""
 
     parameters = {
         "percentile": Float(0, 100, open_low=True, optional=True),
@@ -41,7 +41,7 @@ class ChoiceOfFeatures(Beside):
         if self.alpha is not None and not self._criterion.has_p_values:
             able = ", ".join(name for name, c in named_criteria().items() if c.has_p_values)
             raise CapabilityError(
-                f"criterion={self._criterion.name!r} has no p-values, so alpha has no meaning: use k or "
+                f"criterion={self._criterion.name!r} has no p-values, so alpha cannot be used: use k or "
                 f"percentile, or one of {able}"
             )
         if self.correction != "none" and self.alpha is None:

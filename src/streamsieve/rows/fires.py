@@ -1,4 +1,4 @@
-"""FIRES: features whose weights in a probit model are large and of small variance."""
+"""FIRES: feature importance and uncertainty in an online probit model."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ProbitModel(Part):
         return self._spread[: self.n_features]
 
     def grow(self, n_features: int) -> None:
-        """Make room for features that have just appeared."""
+        """Extend the arrays for new features."""
         old = len(self._mean)
         if n_features > old:
             size = max(n_features, 2 * old)
@@ -78,34 +78,36 @@ _BY_BATCHES = Traits(tasks=_TASKS, any_chunking=False, size_parameter="k", neste
 
 
 class FIRES(RowSelector):
-    """Keep the k features whose weights in a probit model are large and certain.
+    """FIRES: online feature selection by importance and uncertainty in a probit model, for two classes.
 
-    The weight of a feature is a normal variable.  Its mean and its standard deviation follow the gradient of
-    the likelihood of the rows: the mean grows with what the feature says about the class, the deviation
-    shrinks with what was learnt of it.  The score rewards the one and punishes the other.
+    The weight of each feature is a normal random variable whose mean and standard deviation follow the
+    gradient of the likelihood of the rows: the mean grows with the importance of the feature, the deviation
+    shrinks as more is learned.  The score rewards a large mean and penalizes a large deviation.
 
     Parameters
     ----------
     k : int or None, default=None
-        Features to keep, k >= 1.  None: 10, or all features if there are fewer.
+        Number of features to keep, at least 1.  If None, 10, or all features if there are fewer.
     learning_rate_mean : float, default=0.01
-        Length of the steps of means, between 0 and 1000.
+        Step size of the means, in [0, 1000].
     learning_rate_spread : float, default=0.01
-        Length of the steps of standard deviations, between 0 and 1000.
+        Step size of the standard deviations, in [0, 1000].
     penalty_spread : float, default=0.01
-        How much an uncertain weight counts less, between 0 and 1e6; the paper's gamma_s.
+        Penalty on the uncertainty of a weight, in [0, 1e6]; the paper's gamma_s.
     l2 : float, default=0.01
-        Scale of the scores, between 1e-30 and 1e6; the paper's gamma_r.  It never changes their order.
+        Scale of the scores, in [1e-30, 1e6]; the paper's gamma_r.  It does not change their order.
     epochs : int, default=1
-        Steps for the same rows one after another, at least 1 and at most 10,000.
+        Number of consecutive steps for the same rows, in [1, 10000].
     batch_size : int or None, default=1
-        Number of rows whose mean gradient makes a step, at least 1.  Rows are buffered until there are
-        enough, however they are cut into batches, and buffered rows are saved, too.  If None, one step per
-        batch, so that the size of batches changes the result.
+        Number of rows per gradient step, at least 1.  Rows are buffered until there are enough, so the result
+        does not depend on the size of batches; buffered rows are saved as well.  If None, one step per batch,
+        and the result depends on the size of batches.
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what score; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what score; "kept"
+        is the same as "all".
 
     Attributes
     ----------
@@ -117,8 +119,8 @@ class FIRES(RowSelector):
     coef_, spread_ : float64 arrays, mean and standard deviation of every coefficient; initially 0 and 1.
         A positive coefficient is evidence for ``classes_[1]``.
     classes_ : the labels seen, sorted
-    n_waiting_ : rows that wait for a step
-    ledger_ : which features entered and left, after how many rows, at what score
+    n_waiting_ : number of rows buffered for the next step
+    ledger_ : which features entered and left the selected set, after how many rows, with what score
 
     Notes
     -----
@@ -126,22 +128,22 @@ class FIRES(RowSelector):
     sqrt(1 + sum x^2 sigma^2)`` and ``z = y mu'x / rho``, steps follow the gradient of ``log Phi(z)`` in mu
     and sigma. Score: ``(mu^2 - penalty_spread sigma^2) / (2 l2)``.
 
-    **When it fails.** The model is linear and has no intercept. Two classes only. In one pass over few rows
-    the means stay near 0 and the ranking is mostly noise; features that are not scaled make it a ranking of
-    scales.
+    **When it fails.** The model is linear and has no intercept. Two classes only.  In one pass over few rows
+    the means stay near 0 and the ranking is mostly noise; without scaling, features are ranked by their
+    scale.
 
-    With ``batch_size=1`` nothing waits, and batches of any size give the same result.  A mean of many
-    gradients is no longer than a single one, so with more rows per step the model moves less.  Over seven
-    data sets, 1 to 500 rows per step gave selections of about equal worth, 1 being the best by a little.
+    With more rows per step the model moves less, because a mean gradient is no longer than a single one.
+    Over seven data sets, 1 to 500 rows per step gave selections of about equal quality, with 1 slightly
+    ahead.
 
-    The labels are two.  A row costs time for its own values, and sparse rows are never made dense.  Scale the
-    features: if values are large, a step may overshoot by more than it corrects.  Means and deviations are
-    then held within 1e30, and their order means little.
+    The cost of a row is proportional to its number of nonzero values, and sparse rows are never made dense.
+    Scale the features: with large values, steps may overshoot and diverge.  Means and deviations are then
+    clipped at 1e30, and their order is meaningless.
 
-    In one thing this is not the authors' code: a deviation that would be negative becomes 0 after every step,
-    not after all epochs.  For one epoch the result is the same.  Two errors of that code are not repeated:
-    its ratio of density and probability is 0 / 0 for rows far on the wrong side, and it changes labels in
-    place, so that the order of its list of classes decides whether any difference between them is left.
+    Deviation from the authors' code: a negative standard deviation is set to 0 after every step, not after
+    all epochs; for one epoch the result is the same.  Two errors of that code are avoided: the ratio of
+    density and probability is 0 / 0 for rows far on the wrong side, and labels are changed in place, so that
+    the two classes may become equal, depending on the order of the list of classes.
 
     References
     ----------
@@ -266,7 +268,7 @@ class FIRES(RowSelector):
 
     @fitted_property
     def n_waiting_(self) -> int:
-        """Number of rows buffered until they are enough for a step."""
+        """Number of rows buffered for the next step."""
         return len(self._minibatch_)
 
     def _consistent(self) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""FSDS: unsupervised selection from a sketch of the scatter matrix."""
+"""FSDS: unsupervised feature selection from a sketch of the scatter matrix."""
 
 from __future__ import annotations
 
@@ -22,33 +22,36 @@ LARGEST_BLOCK = 2**20
 
 
 class FSDS(RowSelector):
-    """Keep the features that span the main directions of the rows, without any target.
+    """Unsupervised feature selection on data streams (FSDS), by a matrix sketch of the leading directions.
 
-    A sketch of few rows (Frequent Directions) stands for the scatter of all rows seen.  Its leading
-    directions separate the clusters of the rows; a feature's score is its contribution to one of them.
+    A sketch of few rows (Frequent Directions) approximates the scatter of all rows seen.  Its leading
+    singular directions separate the clusters of the rows; the score of a feature is its contribution to one
+    of them.
 
     Parameters
     ----------
     k : int or None, default=None
-        Keep the k best, k >= 1.  None: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all features if there are fewer.
     rank : int, default=2
-        Leading directions looked at, at least 1; about the number of clusters expected.
+        Number of leading directions to use, at least 1; about the expected number of clusters.
     sketch_size : int or None, default=None
-        Rows of the sketch, above ``rank``.  None: the square root of the number of features, rounded down,
-        at least ``rank + 1``.  Memory is that of ``sketch_size + batch_size`` dense rows at least: give a
-        small one for very many features.
+        Number of rows of the sketch, above ``rank``.  If None, the square root of the number of features,
+        rounded down, at least ``rank + 1``.  Memory is at least that of ``sketch_size + batch_size`` dense
+        rows: use a small value for very many features.
     penalty : float, default=8.0
         Ridge penalty of the regression on a direction, in units of the last direction's length, at least
         1e-6.
     center : bool, default=True
-        Look at rows about their mean, which is tracked; False takes the origin for the mean.
+        Whether to center rows at their running mean.  If False, rows are not centered.
     batch_size : int or None, default=None
-        Rows that are compressed together, at least 1.  None: as many as the sketch has, at least 128.  More
-        of them lose less, and cost more memory.
+        Number of rows that are compressed together, at least 1.  If None, the number of rows of the sketch,
+        at least 128.  Larger batches lose less accuracy, and need more memory.
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what score; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what score; "kept"
+        is the same as "all".
 
     Attributes
     ----------
@@ -59,19 +62,20 @@ class FSDS(RowSelector):
     sketch_error_ : bound on the spectral norm of (scatter of all rows - scatter of the sketch); at most the
         rows' sum of squares about their mean divided by ``sketch_size``
     mean_ : float64 array, the mean row
-    ledger_ : which features entered and left, after how many rows, at what score
+    ledger_ : which features entered and left the selected set, after how many rows, with what score
 
     Notes
     -----
-    **Formula.** With the leading singular values s and directions u of the sketch, feature j weighs the
-    largest of ``|u_ij| s_i / (s_i^2 + penalty s_rank)``. The penalty has the units of the values, so the
-    ranking depends on the scale of the data as a whole, as the paper's does; standardise features of
+    **Formula.** With the leading singular values s and directions u of the sketch, the score of feature j is
+    the largest of ``|u_ij| s_i / (s_i^2 + penalty s_rank)``. The penalty has the units of the values, so the
+    ranking depends on the scale of the data as a whole, as the paper's does; standardize features of
     different units.
 
-    The paper assumes rows of mean zero and compresses every batch as it comes.  Here the mean is tracked,
-    and the sketch is one of the rows about it: joining two parts of a stream adds to their scatters that
-    of one further row, the difference of their means.  Rows wait until ``batch_size`` of them are there, so
-    that the cutting into batches never changes the result; a question in between counts those that wait.
+    The paper assumes rows of mean zero and compresses every batch as it arrives.  Here the mean is tracked,
+    and the sketch is that of the centered rows: the scatter of two parts of a stream is the sum of their
+    scatters and that of one further row, the scaled difference of their means.  Rows are buffered until there
+    are ``batch_size`` of them, so the result does not depend on the size of batches; attributes include the
+    buffered rows.
     A direction of length 0 (constant or collinear features, few rows) is left out, and where none is left
     all scores are 0.
 
@@ -139,7 +143,7 @@ class FSDS(RowSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """The usual one, one that loses much, and one that takes the origin for the mean."""
+        """Yield the defaults, a coarse sketch, and one without centering."""
         yield cls()
         yield cls(sketch_size=4, batch_size=5, rank=3)
         yield cls(center=False, output="zero")
@@ -160,7 +164,7 @@ class FSDS(RowSelector):
 
     @property
     def _size(self) -> int:
-        """Rows of the sketch, the one that is lost included."""
+        """Number of rows of the sketch, including the one that is dropped."""
         return self.sketch_size or max(self.rank + 1, isqrt(self.n_features_in_))
 
     @property
@@ -168,13 +172,13 @@ class FSDS(RowSelector):
         return self.batch_size or max(LEAST_BLOCK, self._size)
 
     def _learn(self, batch: RowBatch) -> None:
-        self._directions_.learn(batch.X, self._size, self._block, self.rank, centre=self.center)
+        self._directions_.learn(batch.X, self._size, self._block, self.rank, center=self.center)
 
     def _sketch(self) -> Sketch:
         if "sketch" not in self._cache_:
-            sketch = self._directions_.current(self.n_features_in_, self._size, self.rank, centre=self.center)
+            sketch = self._directions_.current(self.n_features_in_, self._size, self.rank, center=self.center)
             for array in (sketch.rows, sketch.mean):
-                array.setflags(write=False)  # shared with every later access
+                array.setflags(write=False)  # read-only, because later accesses share it
             self._cache_["sketch"] = sketch
         cached: Sketch = self._cache_["sketch"]
         return cached
@@ -191,7 +195,7 @@ class FSDS(RowSelector):
 
     @fitted_property
     def mean_(self) -> FloatArray:
-        """The mean row; zeros if rows are not centred."""
+        """The mean row; zeros if rows are not centered."""
         return self._sketch().mean
 
     def _scores(self) -> FloatArray:
@@ -219,7 +223,7 @@ class FSDS(RowSelector):
 
 
 def _lengths(rows: FloatArray) -> FloatArray:
-    """Return the length of every row; squares of the largest and smallest values are no trouble."""
+    """Return the length of every row, without overflow or underflow."""
     largest = np.abs(rows).max(axis=1, initial=0.0)
     scale = np.where(largest > 0, largest, 1.0)
     lengths: FloatArray = scale * np.linalg.norm(rows / scale[:, None], axis=1)

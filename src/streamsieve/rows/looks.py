@@ -15,7 +15,7 @@ class Look(NamedTuple):
 
     #: How often rows have doubled since the first look, plus 1.
     doubling: int
-    #: Number of rows learnt by then.
+    #: Number of rows learned by then.
     row: int
 
     def level(self, alpha: float) -> float:

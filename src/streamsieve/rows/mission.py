@@ -1,4 +1,4 @@
-"""MISSION: the largest weights of a linear model over more features than fit into memory."""
+"""MISSION: ultra large-scale feature selection using count sketches."""
 
 from __future__ import annotations
 
@@ -27,36 +27,39 @@ NOTHING = np.zeros(0, np.int64)
 
 
 class MISSION(Seeded, RowSelector):
-    """Keep the features of largest weight in a linear model, among more features than fit into memory.
+    """Ultra large-scale feature selection by a count sketch of a logistic model (MISSION).
 
-    The weights of all features live in a count sketch of fixed size, and a heap holds the k largest.  So a
-    billion columns, or a vocabulary that grows indefinitely, take the memory of the sketch, and a row takes
-    time for its non-zeros alone.
+    The weights of all features are stored in a count sketch of fixed size, and a heap holds the k largest.
+    Memory is that of the sketch, for a billion columns or an unbounded vocabulary, and the cost of a row is
+    proportional to its number of nonzero values.
 
     Parameters
     ----------
     k : int or None, default=None
-        Features to keep, 1 <= k <= 2**20; None keeps 10, or all if fewer.  With dict rows k may exceed the
-        features seen so far.
+        Number of features to keep, in [1, 2**20].  If None, 10, or all features if there are fewer.  With
+        dict rows k may exceed the number of features seen so far.
     width : int, default=2**18
-        Buckets in a row of the sketch, 1 to 2**30.  Features in one bucket disturb each other's weights; the
-        error of a weight is about the norm of all others divided by the root of ``width``.
+        Number of buckets per row of the sketch, in [1, 2**30].  Weights of features in the same bucket
+        interfere; the error of a weight is about the norm of all others divided by ``sqrt(width)``.
     depth : int, default=3
-        Rows of the sketch, odd, 1 to 31.  A weight is the median over the rows, so that a few bad buckets do
-        no harm.  A feature that shares buckets with top features in most rows passes for one of them; where
-        there are a billion features, a few do, and 5 rows put an end to it.
+        Number of rows of the sketch, odd, in [1, 31].  A weight is the median over the rows, so a few
+        collisions do no harm.  A feature that collides with top features in most rows is mistaken for one of
+        them; among a billion features a few are, unless the depth is 5 or more.
     learning_rate : float, default=0.5
-        Length of a gradient step, above 0 and at most 1e6.  0.5 is right for rows of norm 1, such as texts;
-        for p standardised columns about ``0.5 / sqrt(p)`` is.
+        Size of a gradient step, in (0, 1e6]. 0.5 suits rows of norm 1, such as texts; for p standardized
+        columns use about ``0.5 / sqrt(p)``.
     half_life : float or None, default=None
-        Rows after which a step counts half, at least 1; None remembers all steps alike.
+        Number of rows after which the weight of a gradient step is halved, at least 1.  If None, nothing is
+        forgotten.
     random_state : int or None, default=0
         Seed of the hash functions, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with
         the state.  Only selectors with equal seeds merge.
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what score; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what score; "kept"
+        is the same as "all".
 
     Attributes
     ----------
@@ -64,12 +67,12 @@ class MISSION(Seeded, RowSelector):
     ranked_ : the same columns, best first
     selected_scores_ : their scores, in the order of ``ranked_``: the absolute weight, summed over the
         models of more than two classes
-    coef_ : their weights, in the same order, one model per row.  For up to two classes one
-        row, which speaks for ``classes_[-1]``; for more one row per class
+    coef_ : their weights, in the same order, one model per row.  For up to two classes one row, positive for
+        ``classes_[-1]``; for more one row per class
     classes_ : the labels seen, sorted
-    mistakes_ : number of rows whose class was not clearly predicted before they were learnt
-    scores_ : float64 array, one per feature, computed on access: mind the memory for very many columns
-    ledger_ : which features entered and left, after how many rows, at what score
+    mistakes_ : number of rows whose class was not predicted with a positive margin before they were learned
+    scores_ : float64 array, one per feature, computed on each access; needs memory for all columns
+    ledger_ : which features entered and left the selected set, after how many rows, with what score
 
     Notes
     -----
@@ -77,24 +80,25 @@ class MISSION(Seeded, RowSelector):
     sum of w_j x_j`` over the features in the heap. A weight is the median over the ``depth`` rows of the
     sketch of ``sign * bucket``; the heap holds the k largest ``|w|``.
 
-    **When it fails.** Weights of features that share buckets are confused: where the sketch is narrow against
-    the number of features with a weight, noise enters the heap. The model is linear, and a learning rate that
-    does not fit the norm of the rows makes it oscillate.
+    **When it fails.** Weights of features that share buckets are confused: if the sketch is narrow relative
+    to the number of features with a weight, noise enters the heap.  The model is linear, and oscillates if
+    the learning rate is too large for the norm of the rows.
 
-    Every row is one step of logistic regression, on the features of the heap alone; the step moves the
-    weights of all features in the row.  More than two classes have a model each against the rest, and share
-    one heap by the sum of their absolute weights.  Memory is ``8 * width * depth`` bytes per model; a label
-    may come at any time and brings its model along.
+    Every row is one step of logistic regression; the prediction uses only the features in the heap, but the
+    step updates the weights of all features in the row.  More than two classes are handled one-versus-rest,
+    with a model per class and a common heap by the sum of absolute weights.  Memory is ``8 * width * depth``
+    bytes per model; labels may appear at any time.
 
     With dict rows and dataframes (``learn_one``, ``learn_many``) names are hashed to 62 bits and forgotten,
     except those of the heap: these are ``feature_names_in_``, all of them selected unless constant.  A
-    feature keeps its column there as long as it stays; a newcomer takes the column of the one that left.
+    feature keeps its column there as long as it is in the heap; a new one takes the column of the one that
+    left.
 
     ``merge`` adds two models.  The sketch is linear, so the sum is the sketch of all gradient steps that both
     have taken, and its heap the best of both heaps under the summed weights.  It is not the model of one pass
     over all rows, because each part took its steps without knowing the other's, except where no feature is in
-    rows of both.  Models of equal parts of one stream agree, and their sum is twice their mean: the ranking
-    is that of the average, and later steps correct the length.
+    rows of both.  Models of equal parts of one stream are similar, and their sum is twice their mean: the
+    ranking is that of the average, and later steps correct the norm.
 
     Deviations: weights are read from the sketch whenever they are used, and those of the heap again every k
     rows, because other features in the same buckets change them; the authors' code keeps stale ones, lets
@@ -222,7 +226,7 @@ class MISSION(Seeded, RowSelector):
         return cast("ForgetfulVocabulary", self._vocabulary_)
 
     def _keep_names(self) -> None:
-        """Forget all names but those of the heap."""
+        """Forget all names except those in the heap."""
         hitters = self._model_.hitters
         self._open_names.keep(hitters.features, full=hitters.is_full)
         self.n_features_in_ = len(hitters.features)
@@ -287,7 +291,7 @@ class MISSION(Seeded, RowSelector):
 
     @fitted_property
     def mistakes_(self) -> int:
-        """Number of rows whose class was not clearly ahead before they were learnt."""
+        """Number of rows whose class was not predicted with a positive margin before they were learned."""
         return self._model_.mistakes
 
     # ---------------------------------------------------------------- output
@@ -295,7 +299,7 @@ class MISSION(Seeded, RowSelector):
     def _output(self, X: Any) -> Any:
         if not sp.issparse(X):
             return super()._output(X)
-        # SciPy's own ways take memory for all columns
+        # SciPy's own methods need memory for all columns
         columns = self._passed()
         place = np.searchsorted(columns, X.indices)
         place[place == len(columns)] = 0

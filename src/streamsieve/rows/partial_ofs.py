@@ -1,4 +1,4 @@
-"""Online feature selection that looks at a few entries of each row only."""
+"""Online feature selection from partially observed rows."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ from streamsieve.state import Float, Int, Nested
 
 
 class PartialOFS(Seeded, LinearScores, RowSelector):
-    """Choose k features while no more than k entries of any row are looked at.
+    """Online feature selection with partial inputs (partial OFS): reads at most k values of each row.
 
-    For rows whose values are costly to get.  Now and then k columns drawn at random are looked at, otherwise
-    those that have a weight.  A wrong prediction moves the weights by the entries seen, each divided by the
-    probability that it was looked at; then the weights are shortened to the radius, and all but the k largest
-    become 0.
+    For rows whose values are costly to obtain.  In a fraction of the rows, k columns drawn at random are
+    observed, otherwise those with a nonzero weight.  After a wrong prediction the weights take a step along
+    the observed values, each divided by the probability of observing it; then they are projected to the
+    radius, and all but the k largest are set to 0.
 
     Parameters
     ----------
     k : int or None, default=None
-        Weights to keep and entries to look at in a row, k >= 1; the papers' B.  None: 10, or all features if
-        there are fewer.
+        Number of weights to keep and of values to observe per row, at least 1; the paper's B.  If None, 10,
+        or all features if there are fewer.
     learning_rate : float, default=0.02
-        Length of a step, above 0 and at most 1e6.
+        Step size, in (0, 1e6].
     exploration : float, default=0.2
-        Share of rows in which columns are drawn at random, between 1e-6 and 1.
+        Fraction of rows in which columns are drawn at random, in [1e-6, 1].
     radius : float, default=10.0
-        Greatest length of the weights, above 0 and at most 1e6.
+        Maximum norm of the weights, in (0, 1e6].
     random_state : int or None, default=0
         Seed of the draws, in [0, 2^32).  If None, a seed is drawn when a fit begins, and saved with the
-        state.  The draws for a row depend on the seed, the number of the row and the number of features, and
-        on nothing else.
+        state.  The draws for a row depend only on the seed, the number of the row and the number of features.
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what score; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what score; "kept"
+        is the same as "all".
 
     Attributes
     ----------
@@ -49,36 +50,34 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
         evidence for ``classes_[1]``
     scores_ : float64 array, the absolute weights
     selected_ : columns of the selected features, in column order
-    ranked_ : columns with a weight, largest first; never more than k, fewer as long as fewer have one
-    observed_ : entries looked at so far, never more than k a row
+    ranked_ : columns of the nonzero weights, at most k, largest first
+    observed_ : number of values observed so far, at most k per row
     classes_ : the labels seen, sorted
-    mistakes_ : number of rows misclassified, or not classified at all, before they were learnt
-    ledger_ : which features entered and left, after how many rows, at what score
+    mistakes_ : number of rows misclassified, or not classified at all, before they were learned
+    ledger_ : which features entered and left the selected set, after how many rows, with what score
 
     Notes
     -----
-    **Formula.** With labels -1 and 1, C the columns looked at and ``x^ = x / P(column in C)`` on C and 0
-    elsewhere: if ``y w'x <= 0`` over C, ``w <- w + learning_rate y x^``, shortened to ``radius``, and all but
-    the k largest become 0.
+    **Formula.** With labels -1 and 1, C the observed columns and ``x^ = x / P(column in C)`` on C and 0
+    elsewhere: if ``y w'x <= 0`` over C, ``w <- w + learning_rate y x^``, projected to ``radius``, and all but
+    the k largest are set to 0.
 
-    **When it fails.** The estimate ``x^`` has a large variance where k is small against the number of
+    **When it fails.** The estimate ``x^`` has a large variance if k is small relative to the number of
     features, so that many rows are needed; :class:`OFS` learns more from the same rows wherever all values
     are known anyway.
 
-    With d features, share of exploration e and B = k, an entry is looked at with probability B/d e, plus
-    1 - e if its feature has a weight; so what the model learns from is the row itself on average.  As long as
-    no feature has a weight the columns are drawn at random in every row (the paper leaves open what to look
-    at), and the probability is B/d: dividing by B/d e, as the formula of the paper has it, would take such
-    rows 1/e times too long.
+    With d features, exploration e and B = k, a value is observed with probability B/d e, plus 1 - e if its
+    feature has a weight, so that ``x^`` is an unbiased estimate of the row.  While no feature has a weight,
+    columns are drawn at random in every row (the paper does not specify this case), and the probability is
+    B/d; dividing by B/d e, as in the paper's formula, would make such rows 1/e times too long.
 
-    An entry that was drawn moves its weight by learning_rate * d / (k * exploration) times its value.  This
-    must be small against the radius, or every such step wipes out what was learnt before: lower the learning
-    rate, or raise the radius, where features are many.  Only the ratio of the two matters.  The default is a
-    tenth of the one of :class:`OFS` for that reason.
+    An explored value moves its weight by learning_rate * d / (k * exploration) times the value.  This must be
+    small relative to the radius, or every such step erases what was learned before: with many features, lower
+    the learning rate or raise the radius.  Only the ratio of the two matters.  For this reason the default is
+    a tenth of that of :class:`OFS`.
 
-    The result does not depend on how rows are cut into batches.  Where features appear over time, d is the
-    number known when a batch comes.  Of weights of equal size at the edge of the budget, those of the first
-    columns stay.
+    The result does not depend on the size of batches.  If features appear over time, d is the number known
+    when a batch arrives.  Ties at the edge of the budget go to the first columns.
 
     References
     ----------
@@ -129,7 +128,7 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Yield the defaults, and the smallest budget with much exploration."""
+        """Yield the defaults, and the smallest budget with frequent exploration."""
         yield cls()
         yield cls(k=1, exploration=0.7, radius=1.0, random_state=1, output="zero")
 

@@ -17,61 +17,65 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ANY_TASK, CLASSIFICATION, BoolArray, FloatArray, RowBatch, Task, Traits
 from streamsieve.rows.covariance_models import MODELS
 from streamsieve.rows.covariance_models.ols import Tests, conditional_tests, pseudo_inverse
-from streamsieve.rows.covariance_models.problem import Problem, Standardised, standardised
+from streamsieve.rows.covariance_models.problem import Problem, Standardized, standardized
 from streamsieve.rows.summarized import SummarizedRows
 from streamsieve.state import Bool, Choice, Float, Int, Nested
 from streamsieve.summaries.cross_products import CrossProducts
 
 CORRECTIONS = ("none", "bonferroni", "bh")
 DEFAULT_ALPHA = 0.05
-#: Parameters that may change at any time: they ask another question about what was learnt.
+#: Parameters that may change at any time, because they only affect queries.
 QUERY = ("k", "model", "alpha", "correction", "l2", "steps", "annealing", "gamma", "balanced")
 
 
 class RunningAverages(SummarizedRows, RowSelector):
-    """Keep the features of a sparse linear model of all rows so far, without keeping the rows.
+    """Sparse linear models (lasso, MCP, OMP, FSA, t-tests) from running averages of a stream of rows.
 
-    Rows go into the sums of products of all pairs of features.  Lasso, concave penalties, annealing, matching
-    pursuit and t-tests need nothing else, so each is a query on the same state: exact, in any order of rows,
-    mergeable, and fading if you wish.  ``set_params(model=...)`` asks another one, at any time.
+    The state consists of the sums of products of all pairs of features.  Lasso, concave penalties, annealing,
+    matching pursuit and t-tests need nothing else, so each is a query on the same state: exact, independent
+    of the order of rows, mergeable, and optionally with exponential forgetting.  Change the query at any time
+    with ``set_params(model=...)``.
 
     Parameters
     ----------
     k : int or None, default=None
-        Keep k features, k >= 1; fewer only where the others are constant, copies, or explain nothing more.
-        None keeps 10, or with "t_test" those that pass.
+        Number of features to keep, at least 1; fewer only if the others are constant, copies, or explain
+        nothing more.  If None, 10, or with "t_test" the significant ones.
     model : str, default="mcp"
-        "mcp" and "lasso": the first penalty (minimax concave, absolute value) that leaves k coefficients;
+        "mcp" and "lasso": the largest penalty of the path (minimax concave, L1) with k nonzero coefficients;
         "elastic_net" and "adaptive_lasso": the lasso's relatives.  "fsa": feature selection with annealing,
-        gradient steps that drop the smallest coefficients on the way.  "omp": orthogonal matching pursuit.
+        gradient steps that successively drop the smallest coefficients.  "omp": orthogonal matching pursuit.
         "mrmr": most relevance, least redundancy.  "ols_threshold": the largest coefficients of least squares.
         "t_test": tests of each coefficient given all other features.
     alpha : float or None, default=None
-        With "t_test": keep features whose p-value is at most alpha, 0 < alpha < 1.  None is 0.05 where k is
-        None, too.
+        With "t_test": significance level, in (0, 1).  If None, 0.05 unless k is given.
     correction : {"none", "bonferroni", "bh"}, default="bh"
-        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the probability of any
-        false feature, "bh" (Benjamini-Hochberg) the false discovery rate.
+        With alpha: which error rate alpha bounds: the type I error of each test ("none"), the family-wise
+        error rate ("bonferroni"), or the false discovery rate ("bh", Benjamini-Hochberg).
     l2 : float, default=1e-3
         L2 penalty of "ols_threshold", "fsa", "elastic_net" and the first fit of "adaptive_lasso", at least 0;
-        it is added to every feature's variance of 1.
+        it is added to the diagonal of the correlation matrix.
     steps : int, default=300
-        Gradient steps of "fsa", at least 2 and at most 1,000,000.
+        Number of gradient steps of "fsa", in [2, 1000000].
     annealing : float, default=10
-        How early "fsa" drops features, at least 0: the more, the earlier.
+        Annealing rate of "fsa", at least 0: larger values drop features earlier.
     gamma : float, default=3
-        How concave the penalty of "mcp" is, above 1; very large is the lasso.
+        Concavity of the penalty of "mcp", above 1; for large values it approaches the lasso.
     half_life : float or None, default=None
-        Rows after which an observation weighs half, at least 1; None remembers all rows alike.
+        Number of rows after which the weight of an observation is halved, at least 1.  If None, all rows
+        count alike.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is.  "auto" takes fractional numbers for a numeric target and all else for labels.
+        Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
+        fewer than 10 rows each, mean regression, anything else classification.
     balanced : bool, default=False
-        Whether all classes count the same, however many rows they have.  Squared error neglects a rare class.
-        The covariance within classes is taken to be the same in all of them.
+        Whether all classes have the same weight, whatever their number of rows; otherwise squared error
+        neglects a rare class.  The covariance within classes is assumed to be the same for all of them.
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what score; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what score; "kept"
+        is the same as "all".
 
     Attributes
     ----------
@@ -79,15 +83,15 @@ class RunningAverages(SummarizedRows, RowSelector):
     to
         variance 1; for "t_test" its t; for "omp" and "mrmr" a number that falls in order of entry.  0 is
         outside the model.
-    pvalues_ : float64 array, one per feature: of its test given all other features, whatever the model
-    untestable_ : why there are no tests, or nothing
+    pvalues_ : float64 array, one per feature: p-value of the t-test given all other features, for any model
+    untestable_ : why there are no tests; empty if there are
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, best first
     coef_, intercept_ : least squares on the selected features, in the units of the data, with zeros for the
         others; labels count as -1 and 1.  Shapes are those of scikit-learn's linear models.
-    classes_ : labels in order; with two of them, ``coef_`` is about the second
-    summary_ : the :class:`streamsieve.summaries.CrossProducts` behind all this
-    ledger_ : which features entered and left, after how many rows, at what score
+    classes_ : labels in sorted order; with two of them, ``coef_`` is that of the second
+    summary_ : the :class:`streamsieve.summaries.CrossProducts` of all rows
+    ledger_ : which features entered and left the selected set, after how many rows, with what score
 
     Notes
     -----
@@ -99,21 +103,25 @@ class RunningAverages(SummarizedRows, RowSelector):
     counts little unless ``balanced=True``. Under drift the sums mix old and new rows unless there is a
     ``half_life``.
 
-    Memory is 8 p^2 bytes for p features and twice that for a query; more than 20,000 features are refused:
-    screen first.  A batch costs little more than ``X.T @ X``, a query does not depend on the number of rows.
+    Memory is 8 p^2 bytes for p features and twice that during a query; more than 20,000 features are refused:
+    screen first.  A batch costs little more than ``X.T @ X``; the cost of a query does not depend on the
+    number of rows.
 
-    More than two classes are a target each, one against the rest; a feature's score is the largest of them,
-    and its p-value the smallest times their number.  ("mrmr" takes the largest relevance.)  Labels may appear
+    More than two classes are handled one-versus-rest; the score of a feature is the largest over classes, and
+    its p-value the smallest times their number.  ("mrmr" takes the largest relevance.)  Labels may appear
     late: sums are kept per class, so the result is that of one batch.
 
-    A path goes down 40 equal steps of the logarithm to 1/1000 of the first penalty, and ends at the first
-    step with k coefficients or more; the k largest are kept.  If there are fewer at the end, those that would
-    enter next follow.  Of columns that are copies of each other, the first stands for all.
+    A path has 40 penalties, equally spaced on a logarithmic scale down to 1/1000 of the largest, and ends at
+    the first with k or more nonzero coefficients; the k largest are kept.  If there are fewer at the end,
+    they are followed by the features that would enter next.  Of identical columns only the first is used.
 
     Tests need more rows than features, by more than 10, counted as (sum of weights)^2 / sum of squares under
-    a half-life; before that all p-values are 1, nothing is kept, and ``untestable_`` says so.  A feature that
-    is a linear combination of others has p-value 1.  Every query is valid by itself; looking again and again
-    until something passes is not corrected for.  For labels they are tests of a linear model of -1 and 1.
+    a half-life; before that all p-values are 1, nothing is kept, and ``untestable_`` gives the reason.  A
+    feature that
+    is a linear combination of others has p-value 1.  Each query is valid by itself; there is no correction
+    for repeated queries until something is significant.  For labels they are tests of a linear model of -1
+    and 1.
+    What ``correction`` bounds holds for independent rows and normal errors, or many rows.
 
     The paper tunes annealing and the L2 penalty; here they have fixed defaults.
 
@@ -235,14 +243,14 @@ class RunningAverages(SummarizedRows, RowSelector):
     def _refresh(self) -> None:
         super()._refresh()
         question = tuple(getattr(self, name) for name in QUERY)
-        if self._cache_.get("question") != question:  # drop the answers to another question
+        if self._cache_.get("question") != question:  # drop the cached results of another query
             self._invalidate()
             self._check_parameters()
             self._check_k()
             self._cache_["question"] = question
 
-    def _standardised(self) -> Standardised:
-        if "standardised" not in self._cache_:
+    def _standardized(self) -> Standardized:
+        if "standardized" not in self._cache_:
             moments = self._summary_.moments()
             if not self._regression_:
                 order = self._label_order()
@@ -251,8 +259,8 @@ class RunningAverages(SummarizedRows, RowSelector):
                     target_variance=moments.target_variance[order],
                     target_covariance=moments.target_covariance[order],
                 )
-            self._cache_["standardised"] = standardised(moments, balanced=self.balanced)
-        found: Standardised = self._cache_["standardised"]
+            self._cache_["standardized"] = standardized(moments, balanced=self.balanced)
+        found: Standardized = self._cache_["standardized"]
         return found
 
     def _label_order(self) -> list[int]:
@@ -260,7 +268,7 @@ class RunningAverages(SummarizedRows, RowSelector):
         return sorted(range(len(labels)), key=lambda i: labels[i])
 
     def _problem(self) -> Problem:
-        known = self._standardised()
+        known = self._standardized()
         numbers = float(self.l2), int(self.steps), float(self.annealing), float(self.gamma)
         return Problem(known.R, known.c, known.n, self._k, *numbers)
 
@@ -271,9 +279,9 @@ class RunningAverages(SummarizedRows, RowSelector):
         return found
 
     def _everywhere(self, values: FloatArray, otherwise: float) -> FloatArray:
-        """Put values of live features in their places among all."""
+        """Scatter the values of the nonconstant, distinct features to all features."""
         out = np.full(self.n_features_in_, otherwise)
-        out[self._standardised().live] = values
+        out[self._standardized().live] = values
         return out
 
     def _scores(self) -> FloatArray:
@@ -305,8 +313,8 @@ class RunningAverages(SummarizedRows, RowSelector):
 
     @fitted_property
     def intercept_(self) -> FloatArray | float:
-        """What ``coef_`` is added to."""
-        known, slopes = self._standardised(), self._slopes()
+        """The intercept of the linear model."""
+        known, slopes = self._standardized(), self._slopes()
         mean = np.pad(known.mean, (0, slopes.shape[1] - len(known.mean)))
         level = known.target_mean if self._regression_ else 2 * known.target_mean - 1
         constants: FloatArray = level - slopes @ mean
@@ -315,7 +323,7 @@ class RunningAverages(SummarizedRows, RowSelector):
     def _slopes(self) -> FloatArray:
         """Return (target, feature)."""
         if "slopes" not in self._cache_:
-            support, known = self._support(), self._standardised()
+            support, known = self._support(), self._standardized()
             chosen = np.flatnonzero(support[known.live])
             some = known.R[np.ix_(chosen, chosen)]
             beta = known.c[:, chosen] @ pseudo_inverse(some)

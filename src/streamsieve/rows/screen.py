@@ -32,6 +32,7 @@ from streamsieve.rows.drift.drift_monitor import DriftMonitor
 from streamsieve.rows.summarized import SummarizedRows
 from streamsieve.rows.typed_rows import GUESSED, TypedRows
 from streamsieve.state import Bool, Choice, Float, Int
+from streamsieve.summaries.class_totals import FREQUENCY, WEIGHT_KINDS
 from streamsieve.summaries.nesting import AnySummary, innermost
 
 
@@ -50,14 +51,15 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         over bins of the values "mutual_info", "chi2", "gini", "su"; by nearest neighbors "ksg", which always
         looks at a window; or an object from ``streamsieve.criteria``, such as ``MutualInfo(bins=10)``.
     k : int or None, default=None
-        Keep the k best, k >= 1.  Without k, percentile, alpha and min_zscore: the 10 best, or all if fewer.
+        Number of features to keep, at least 1.  If k, percentile, alpha and min_zscore are all None, 10, or
+        all features if there are fewer.
     percentile : float or None, default=None
-        Keep this percentage of the features, 0 < percentile <= 100.
+        Percentage of features to keep, in (0, 100].
     alpha : float or None, default=None
-        Keep features whose p-value is at most alpha, 0 < alpha < 1.
+        Keep features whose p-value is at most alpha, in (0, 1).
     correction : {"none", "bonferroni", "bh"}, default="none"
-        With alpha: what alpha bounds. "none" the error of each test, "bonferroni" the probability of any
-        false feature, "bh" (Benjamini-Hochberg) the false discovery rate.
+        With alpha: which error rate alpha bounds: the type I error of each test ("none"), the family-wise
+        error rate ("bonferroni"), or the false discovery rate ("bh", Benjamini-Hochberg).
     looks : {"once", "any"}, default="once"
         With alpha: how often the selection is read.  "once": alpha holds for a selection that is read once,
         after a number of rows chosen in advance.  "any": it holds for all selections together, read at any
@@ -66,45 +68,53 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         Keep features whose score is above mean + min_zscore x standard deviation of the scores,
         any number; with k, at most the k best of them.  The selection may be empty.
     half_life : float or None, default=None
-        Rows after which an observation weighs half, at least 1; None remembers all rows alike.
+        Number of rows after which the weight of an observation is halved, at least 1.  If None, all rows
+        count alike.
     window : int or None, default=None
-        Score the last ``window`` rows only, at least 1.  The rows are kept: memory is that of
-        window x features.  None is no window, except that "ksg" looks at the last 1000 rows.
+        Number of recent rows to score, at least 1.  These rows are stored: memory is that of window x
+        features.  If None, all rows are scored, except that "ksg" uses the last 1000.
     on_drift : {None, "reset", "reweigh"}, default=None
-        When features' relevance changes, "reset" makes these start again; "reweigh" makes all that is
-        remembered count less, by the share of the selection that moved (by half at most).
+        What to do when the relevance of features changes: "reset" restarts these features; "reweigh" reduces
+        the weight of all past rows, by the fraction of the selection that changed (at most by half).
     drift_every : int or None, default=None
-        Number of rows of the blocks in which relevance is judged, at least 10.  If None, 100 for "glr" and
+        Number of rows per block in which relevance is measured, at least 10.  If None, 100 for "glr" and
         1000 for the other detectors.
     detector : {"glr", "page_hinkley", "adwin"}, default="glr"
-        Test for a change of relevance.  "glr" has one false alarm in 100,000 rows at most, in expectation;
-        the others notice strong changes only, unless blocks are large.  "adwin" needs river, and is slow
+        Test for a change of relevance.  "glr" has at most one expected false alarm in 100,000 rows; the
+        others detect only strong changes, unless blocks are large.  "adwin" needs river, and is slow
         with very many features.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is, where the criterion can do both ("auto", "mutual_info", "ksg").  "auto" decides by the
-        first batch: text, bool and up to 20 different whole numbers are classes, fractional numbers are
-        numeric; more whole numbers are numeric with a ``TargetWarning``, or refused if 10 rows or more share
-        a value on average.
+        Type of target, for criteria that support both ("auto", "mutual_info", "ksg"). "auto" decides by the
+        first batch: text, bool and up to 20 distinct whole numbers are classes, fractional numbers are
+        numeric; more distinct whole numbers are numeric with a ``TargetWarning``, or an error if there are 10
+        or more rows per value on average.
     types : dict of str to str, str or None, default=None
         Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
         "nominal" or "binary".  Levels of nominal and ordinal columns are counted, not cut into bins, by
         "auto" and the criteria over bins.  If None, text and categories of a dataframe are nominal and every
         number is a quantity; "auto" also guesses from the first batch, see docs/column_types.md.
     max_rank_error : float, default=1e-3
-        For criteria over bins: the largest error of a rank, as a share of the rows; see
+        For criteria over bins: bound on the rank error, as a fraction of the rows; see
         :class:`streamsieve.summaries.Quantiles`.
     exact : bool, default=False
-        For criteria over bins: keep all rows and sort their columns.  Scores then have no error, "gini" tries
-        every threshold, and a numeric target is cut at its quantiles.  Other criteria are exact anyway.
+        For criteria over bins: whether to store all rows and sort their columns.  Scores are then exact,
+        "gini" tries every threshold, and a numeric target is cut at its quantiles.  Other criteria are always
+        exact.
+    weight_kind : {"frequency", "importance"}, default="frequency"
+        "frequency": ``sample_weight`` k is equivalent to k copies of a row. "importance": weights of single
+        observations, such as inverse probabilities or functions of age; p-values then use the effective
+        number of rows, (sum w)^2 / sum w^2.
     hashed : int or None, default=None
-        For dict rows and dataframes whose features come and go: the number of slots that names are hashed
-        into, which bounds memory; ``collisions_`` counts the slots that features share.
+        For dict rows and dataframes with changing features: number of slots that names are hashed into, which
+        bounds memory; ``collisions_`` counts the slots shared by several features.
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     review_every : int or None, default=None
         Number of rows between updates of the ledger.  If None, it is updated when the selection is accessed.
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what score; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what score; "kept"
+        is the same as "all".
 
     Attributes
     ----------
@@ -114,8 +124,8 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
     ranked_ : the same columns, best first
     summary_ : the summary behind the scores
     column_types_ : types of the columns by name, where any column has levels or types were declared
-    ledger_ : which features entered and left, after how many rows, at what score
-    drift_ : list of (row, feature, before, after): changes of relevance that were noticed
+    ledger_ : which features entered and left the selected set, after how many rows, with what score
+    drift_ : list of (row, feature, before, after): detected changes of relevance
 
     Notes
     -----
@@ -123,32 +133,33 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
     y)`` over all rows so far, or over rows weighted by ``2^(-age / half_life)``. The card of each criterion
     has its formula. Kept are the k largest, or those with ``p_j <= alpha`` after the correction.
 
-    **When it fails.** Features are judged one by one: copies of a good feature are all kept, and features
-    that are informative only jointly (XOR) are not. After a drift all rows count alike unless ``half_life``,
+    **When it fails.** Features are scored one by one: all copies of a good feature are kept, and features
+    that are informative only jointly (XOR) are not.  Rows from before a drift count fully unless
+    ``half_life``,
     ``window`` or ``on_drift`` is given.
 
-    Ties go to the feature that came first.  The result does not depend on how rows are cut into batches.
-    With ``sample_weight``, weight k is the same as k copies of a row; p-values count rows that way too.
-    Under a half-life, rows are counted by their information, (sum w)^2 / sum w^2.
+    Ties go to the first feature.  The result does not depend on the size of batches.
+    Under a half-life, p-values use the effective number of rows, (sum w)^2 / sum w^2.  Importance weights
+    ``2^((t - now) / h)`` give what ``half_life=h`` gives, whatever the order of rows.
 
     p-values assume independent rows.  Those of "f", "fisher" and "correlation" are exact if the feature (or
     the target) is normal.  With a rare class and a skewed or heavy-tailed feature they and those of "t" are
     too small: lognormal features and a class of 1 % among 1,000 rows give p <= 0.0001 in 0.6 % ("f") and 2 %
-    ("t") of the cases.  Those over bins hold there.  Weights that are no counts, such as inverse
-    probabilities, make p-values too small: exponential ones give p <= 0.05 in 16 % ("f") and 33 % ("chi2").
+    ("t") of the cases.  p-values of criteria over bins are valid there.  Frequency weights that are not
+    counts make p-values too small: exponential ones give p <= 0.05 in 16 % ("f") and 33 % ("chi2").
 
-    Reading ``selected_`` again and again and acting on the first discovery multiplies errors: of 100
+    Reading ``selected_`` repeatedly and acting on the first discovery inflates the error rate: of 100
     uninformative features with "bonferroni" and alpha 0.05, some are selected at one of 100 readings in
     56 % of the streams.  With ``looks="any"`` the selection is revised after 64 rows, then four times while
     the rows double; each look of the d-th doubling tests at level alpha / (4 d (d + 1)), and the sum is
     alpha.  By the union bound, "bonferroni" then bounds the probability that a false feature is ever
     selected, "none" the same for each feature, and "bh" the expected largest false discovery proportion.
     ``scores_`` and ``pvalues_`` are those of all rows, ``selected_`` that of the last look.  Such screens do
-    not merge, and do not go with ``on_drift``.
+    not merge, and cannot be combined with ``on_drift``.
 
     Constant and absent features are left out of the mean and the standard deviation behind ``min_zscore``,
-    and so are features that separate the classes perfectly, which are always kept.  Of m features none can
-    be more than sqrt(m - 1) deviations above the mean.
+    and so are features that separate the classes perfectly, which are always kept.  With m features, no score
+    can be more than sqrt(m - 1) standard deviations above the mean.
 
     Screens of the literature: counts of discrete values and their chi-squared or information (Katakis) are
     ``Screen(ChiSquare(discrete=True))``; sums of n log n and n^2 that fade (Sovdat) are the same with
@@ -184,6 +195,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         "task": Choice(*TASKS),
         "max_rank_error": Float(1e-6, 1, open_high=True),
         "exact": Bool(),
+        "weight_kind": Choice(*WEIGHT_KINDS),
         "hashed": Int(1, 2**31 - 1, optional=True),
     }
     fields = {"_regression_": Bool(), "_spends_": Bool(), "_summary_": AnySummary()}
@@ -207,6 +219,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         types: ColumnTypes = None,
         max_rank_error: float = 1e-3,
         exact: bool = False,
+        weight_kind: str = FREQUENCY,
         hashed: int | None = None,
         output: str = "drop",
         review_every: int | None = None,
@@ -228,6 +241,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         self.types = types
         self.max_rank_error = max_rank_error
         self.exact = exact
+        self.weight_kind = weight_kind
         self.hashed = hashed
         self.output = output
         self.review_every = review_every
@@ -235,10 +249,11 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """One screen for every criterion, and the other ways of choosing, adapting and putting out."""
+        """Yield a screen for every criterion, and the other selection rules, adaptations and outputs."""
         yield cls()
         for name in named_criteria():
-            # neighbours score uninformative features 0: of a few features, the ten best depend on their order
+            # "ksg" scores uninformative features 0, so the ten best of a few features would depend on their
+            # order
             yield cls(name, percentile=20 if name == "ksg" else None)
         yield cls("mutual_info", task="regression")
         yield cls(criteria.MutualInfo(discrete=True))
@@ -267,7 +282,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
 
     @property
     def traits(self) -> Traits:
-        """What the screen can do with its criterion."""
+        """Capabilities of the screen with its criterion."""
         known = isinstance(self.criterion, Criterion) or self.criterion in (AUTO, *named_criteria())
         plain = self._plain_criterion if known else None
         needs, tasks = (None, frozenset()) if plain is None else (plain.needs, plain.tasks)
@@ -312,6 +327,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         return self._criterion.new_summary(
             target="numeric" if self._regression_ else "classes", half_life=self.half_life,
             window=self.window, max_rank_error=self.max_rank_error, exact=self.exact,
+            weight_kind=self.weight_kind,
         )  # fmt: skip
 
     def _check_together(self) -> None:
@@ -329,7 +345,9 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         for name in ("half_life", "window", "on_drift") if self.exact else ():
             if getattr(self, name) is not None:
                 given = f"{name}={getattr(self, name)!r}"
-                raise ParameterError(f"exact=True keeps all rows, and {given} forgets them: give one of them")
+                raise ParameterError(
+                    f"exact=True keeps all rows, but {given} forgets them: give only one of them"
+                )
 
     def _learn(self, batch: RowBatch) -> None:
         criterion = self._criterion
@@ -368,7 +386,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         return self._padded(criterion.p_values(innermost(self._summary_)), 1.0)
 
     def _padded(self, values: FloatArray, worst: float) -> FloatArray:
-        """Before the first row of positive weight the summary knows no features."""
+        """Pad values for features without rows of positive weight, which the summary does not have yet."""
         return np.pad(values, (0, self.n_features_in_ - len(values)), constant_values=worst)
 
     def _consistent(self) -> Iterator[str]:
@@ -379,11 +397,13 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
             criterion, innermost(summary), exact=self.exact
         ):
             yield f"the summary does not serve criterion={criterion.name!r}"
-        # rows of weight 0 bring names, but the summary never sees them
+        # rows of weight 0 have feature names, but are not added to the summary
         elif max(width, getattr(innermost(summary), "n_features", -1)) > self.n_features_in_:
             yield "the summary has more features than there are"
         elif (summary.half_life if hasattr(summary, "half_life") else self.half_life) != self.half_life:
             yield f"the summary has another half_life than {self.half_life}"
+        elif getattr(innermost(summary), "weight_kind", self.weight_kind) != self.weight_kind:
+            yield f"the summary has another weight_kind than {self.weight_kind}"
         elif self._spends_ is not (self.looks == "any"):
             yield f"the selection was not made with looks={self.looks!r}"
         else:

@@ -1,4 +1,4 @@
-"""Selectors whose rows go into one mergeable summary, of labels or of a numeric target."""
+"""Mixin for row selectors based on one mergeable summary."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from streamsieve.protocols import IntArray, LearnsInParts, MergesMany, RowBatch
 
 
 class SummarizedRows(WeightedRows):
-    """Stands before `RowSelector`; a subclass sets ``_summary_`` and whether its target is numeric."""
+    """Mixin before `RowSelector`; a subclass sets ``_summary_`` and whether its target is numeric."""
 
     _summary_: Any
     _regression_: bool
 
     def _takes_numbers(self, batch: RowBatch) -> bool:
         """Whether the target of the first batch is numeric: by the parameters, or by its values."""
-        return self._target == "numeric" or (self._target == "auto" and is_numeric(batch.y, tell=False))
+        return self._target == "numeric" or (self._target == "auto" and is_numeric(batch.y, warns=False))
 
     def _known_labels(self) -> Iterable[Any]:
         return () if self._regression_ else self._summary_.classes

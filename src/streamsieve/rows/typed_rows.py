@@ -1,4 +1,4 @@
-"""Types of the columns of a stream of rows: fixed before the first row counts."""
+"""Types of the columns of a stream of rows, fixed before the first row is learned."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from streamsieve.summaries.nesting import innermost
 if TYPE_CHECKING:
     from streamsieve.base import RowSelector
 
-    Beside = RowSelector
+    MixinBase = RowSelector
 else:
-    Beside = object
+    MixinBase = object
 
 #: The word for types that are guessed from the first batch.
 GUESSED = "auto"
 
 
-class TypedRows(Beside):
-    """The part of ``Screen`` that serves ``types``; it stands before `RowSelector`."""
+class TypedRows(MixinBase):
+    """Mixin of ``Screen`` for ``types``; precedes `RowSelector` in the bases."""
 
     parameters = {"types": TypesParameter(GUESSED)}
     fields = {"_types_": Array("u1", "typed", high=len(TYPES) - 1, nonempty=True, optional=True)}
@@ -78,15 +78,15 @@ class TypedRows(Beside):
         """Return the columns whose levels are counted, where other columns are quantities."""
         if not hasattr(self, "_types_") or plain.needs is Needs.COUNTS:
             return ()
-        # with a numeric target, an order counts as much as a number
+        # with a numeric target, ordinal columns are treated as numbers
         levels = (NOMINAL,) if self.criterion == AUTO and self._regression_ else (NOMINAL, ORDINAL)
         return tuple(self._columns_of(*levels).tolist())
 
     def _settle_types(self, X: Any) -> None:
-        """Fix the types of all columns, if any was declared, is a category, or shall be guessed."""
+        """Fix the types of all columns, if any type is declared, categorical, or to be guessed."""
         text = text_columns(X)
         if self.types in (None, GUESSED) and not self._fixed_:
-            return  # features may appear later, and nothing is known of them
+            return  # features that appear later would have no types
         if self.types is None and not self._categories and not text.any():
             return
         if not self._fixed_:
@@ -165,7 +165,7 @@ class TypedRows(Beside):
 
     @fitted_property
     def column_types_(self) -> dict[str, str]:
-        """Types of the columns by name, as they were declared, read off dtypes, or guessed."""
+        """Types of the columns by name, declared, inferred from dtypes, or guessed."""
         if not hasattr(self, "_types_"):
             raise AttributeError(
                 f"{type(self).__name__} has column_types_ where types are declared, a column holds text or "
@@ -197,5 +197,11 @@ def _guessed(X: Any) -> IntArray:
         return guessed_types(sp.csc_array(X) if sp.issparse(X) else X)
     numbers = np.full(X.shape, np.nan)
     rest = np.flatnonzero(~text_columns(X))
-    numbers[:, rest] = X[:, rest].astype(np.float64)
+    for j in rest.tolist():
+        try:
+            numbers[:, j] = X[:, j].astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(
+                f"column {j} holds neither numbers nor text ({error}): convert it, or leave it out"
+            ) from error
     return guessed_types(numbers)

@@ -1,4 +1,4 @@
-"""Screening by mutual information, computed again only for features that drift."""
+"""Screening by mutual information, recomputed only for features that drift."""
 
 from __future__ import annotations
 
@@ -19,33 +19,36 @@ from streamsieve.summaries import Moments, RecentRows
 
 
 class VelocityScreen(RowSelector):
-    """Keep the features of largest mutual information, computed again only for features that drift.
+    """Screening by mutual information, recomputed only for features whose means drift.
 
-    The rows are looked at in consecutive windows.  The first one ranks the features.  From then on means are
-    compared from window to window, which is cheap; when the features as a whole begin to move, those that
-    move most are scored again from the window that has just ended, and the others keep their scores.
+    Rows are processed in consecutive windows, and the first one ranks the features.  Afterward the means of
+    features are compared from window to window, which is cheap; when a change is detected in the features as
+    a whole, those that moved most are scored again on the window that has just ended, and the others keep
+    their scores.
 
     Parameters
     ----------
     k : int or None, default=None
-        Keep the k best, k >= 1.  None keeps 10, or all if fewer.
+        Number of features to keep, at least 1.  If None, 10, or all features if there are fewer.
     window : int, default=1000
-        Rows of a window, at least 10.  The rows of the present window are kept: memory is that of window x
-        features.
+        Number of rows per window, at least 10.  The rows of the current window are stored: memory is that of
+        window x features.
     bins : int, default=5
-        Bins of equal frequency for the values of a feature, at least 2 and at most 1024; see
+        Number of equal-frequency bins for the values of a feature, in [2, 1024]; see
         :class:`streamsieve.criteria.MutualInfo`.
     fence : float, default=1.5
-        A feature drifts if its velocity is significant and above ``Q3 + fence * (Q3 - Q1)`` of the velocities
-        of all features, at least 0.
+        Outlier factor, at least 0: a feature drifts if its velocity is significant and above ``Q3 + fence *
+        (Q3 - Q1)`` of the velocities of all features.
     alarm : float, default=1.0
-        How much the movement of all must rise until drifting features are looked for, above 0: the
-        threshold of a Page-Hinkley test on ``log(1 + s)``, where s sums velocities in standard errors, less
+        Threshold above which drifting features are searched for, above 0: that of a Page-Hinkley test on
+        ``log(1 + s)``, where s sums velocities in standard errors, less
         the critical value.  At 1.0, one feature a few standard errors above it is enough.
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what score; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what score; "kept"
+        is the same as "all".
 
     Attributes
     ----------
@@ -54,7 +57,7 @@ class VelocityScreen(RowSelector):
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, best first
     drift_ : list of (row, feature, before, after): features scored again, with their scores
-    ledger_ : which features entered and left, after how many rows, at what score
+    ledger_ : which features entered and left the selected set, after how many rows, with what score
 
     Notes
     -----
@@ -65,16 +68,16 @@ class VelocityScreen(RowSelector):
     Scores of different features may come from different windows.
 
     Velocity is ``|mean_now - mean_before|`` over the pooled standard deviation of both windows.  A change
-    that leaves every mean where it was, such as that of the class a feature speaks for, goes unnoticed;
-    ``Screen(on_drift=...)`` watches relevance itself.
+    that leaves all means unchanged, such as a feature that becomes evidence for another class, is not
+    detected; ``Screen(on_drift=...)`` monitors relevance itself.
 
-    This follows the idea of the paper, not its letter.  There, micro-clusters of each class follow the
+    This is a simplification of the paper.  There, micro-clusters of each class follow the
     stream, velocities are those of their centroids, and the alarm comes from their rates of splitting and
-    dying; here two adjacent windows and a Page-Hinkley test take their place.  The rule of the quartiles is
-    the paper's.  Three additions are ours.  A velocity must be significant (Student's t, Bonferroni, 1 %),
+    dying; here they are replaced by two adjacent windows and a Page-Hinkley test.  The quartile rule is the
+    paper's.  There are three additions.  A velocity must be significant (Student's t, Bonferroni, 1 %),
     else the quartiles would find drifting features in noise.  If more than a quarter of the features move,
-    the fence is above them all; then every significant one drifts.  And features that drifted are scored
-    again when the next window ends, because change comes in the midst of a window.
+    the fence is above them all; then every significant one drifts.  And features that drifted are scored once
+    more at the end of the next window, because changes occur within a window.
 
     The first alarm may come after four windows, and later ones three windows after the last.  Until the first
     window is full, scores are those of the rows so far.  A feature that was constant when it was scored is
@@ -138,7 +141,7 @@ class VelocityScreen(RowSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """Windows longer and shorter than small data, and one so eager that it rarely keeps a score."""
+        """Yield windows longer and shorter than small data, and one that rescores nearly always."""
         yield cls()
         yield cls(window=40, output="zero")
         yield cls(k=1, window=25, bins=3, fence=0.0, alarm=0.01)
@@ -170,7 +173,7 @@ class VelocityScreen(RowSelector):
             )
         n, low = X.shape[0], 0
         if n > self.window - self._rows_.n_rows:
-            self._rows_.checked(X, y)  # before the first part is learnt
+            self._rows_.checked(X, y)  # before the first part is learned
         while low < n:
             room = self.window - self._rows_.n_rows
             part = slice(low, low + room)
@@ -181,7 +184,7 @@ class VelocityScreen(RowSelector):
                 self._turn(self.n_samples_seen_ + low)
 
     def _turn(self, rows: int) -> None:
-        """End a window: score what has to be, and begin with the next one."""
+        """End a window: update scores where needed, and start the next one."""
         window, p = self._rows_, self.n_features_in_
         pooled = Moments()
         window.replay(pooled, pooled=True)
@@ -203,7 +206,7 @@ class VelocityScreen(RowSelector):
         self._information_, self._scored_, self._rows_ = scores, scored, self._new_window()
 
     def _scores_over_window(self, columns: IntArray | None = None) -> FloatArray:
-        """Return the mutual information of some or all features over the rows of the present window."""
+        """Return the mutual information of some or all features over the rows of the current window."""
         formula = MutualInfo(bins=self.bins)
         summary = formula.new_summary()
         self._rows_.replay(summary, columns)
@@ -215,7 +218,7 @@ class VelocityScreen(RowSelector):
 
     @fitted_property
     def velocity_(self) -> FloatArray:
-        """How fast each feature moved from the last window but one to the last; 0 before there were two."""
+        """Velocity of each feature between the last two windows; 0 before there are two."""
         known = self._monitor_.velocity
         return np.pad(known, (0, self.n_features_in_ - len(known)))
 

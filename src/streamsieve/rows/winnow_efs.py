@@ -59,21 +59,21 @@ class WinnowWeights(Part):
         )  # fmt: skip
 
     def coefficients(self, n_features: int) -> FloatArray:
-        """Return u - v, which is 1 where nothing was learnt."""
+        """Return u - v, which is 1 where nothing was learned."""
         out = np.ones(n_features)
         u, v = np.exp(self._cells[: self.n_features].T)
         out[: self.n_features] = 2.0 * u - v
         return out
 
-    def learnt(self, n_features: int) -> BoolArray:
-        """Return a mask of the features of which something was learnt."""
+    def learned(self, n_features: int) -> BoolArray:
+        """Return a mask of the features of which something was learned."""
         out = np.zeros(n_features, bool)
         out[: self.n_features] = self._cells[: self.n_features].any(axis=1)
         return out
 
     def scores(self, n_features: int) -> FloatArray:
-        """Return |u - v|, and 0 where nothing was learnt."""
-        return np.where(self.learnt(n_features), np.abs(self.coefficients(n_features)), 0.0)
+        """Return |u - v|, and 0 where nothing was learned."""
+        return np.where(self.learned(n_features), np.abs(self.coefficients(n_features)), 0.0)
 
     def _record(self) -> Mapping[str, Any]:
         return {"cells": self._cells[: self.n_features], "bias": self._bias}
@@ -86,48 +86,50 @@ class WinnowWeights(Part):
         return model
 
     def problems(self, n_features: int, most: int) -> Iterator[str]:  # noqa: ARG002 - all have weights
-        """Yield why this cannot be a model of ``n_features`` features."""
+        """Yield the reasons why this is not a valid model of ``n_features`` features."""
         if self.n_features != n_features:
             yield "the model has weights for other features"
 
 
 class WinnowEFS(LinearScores, RowSelector):
-    """Keep the features of the largest weights of a balanced Winnow, for counts and other values >= 0.
+    """Extremal feature selection (EFS) by a modified balanced Winnow, for non-negative features.
 
     Each feature has two weights, u for the positive class and v for the negative one.  When a row is not
-    classified with the margin, the weights of its features are multiplied: one of the two becomes larger and
-    the other one smaller.  Features are ranked by abs(u - v).
+    classified with the margin, the weights of its features are updated multiplicatively: one grows, the other
+    shrinks.  Features are ranked by abs(u - v).
 
     Parameters
     ----------
     k : int or None, default=None
-        Features to keep, k >= 1.  None: 10, or all features if there are fewer.
+        Number of features to keep, at least 1.  If None, 10, or all features if there are fewer.
     promotion : float, default=1.5
-        Factor of the weight that grows, above 1 and at most 100; the paper's alpha.
+        Factor of the weight that grows, in (1, 100]; the paper's alpha.
     demotion : float, default=0.5
-        Factor of the weight that shrinks, between 1e-6 and 1, 1 excepted; the paper's beta.
+        Factor of the weight that shrinks, in [1e-6, 1); the paper's beta.
     theta : float, default=1.0
-        What the sum of (u - v) x must exceed for the positive class, between -1e6 and 1e6.
+        Decision threshold: a row is positive if the sum of (u - v) x exceeds it; in [-1e6, 1e6].
     margin : float, default=1.0
-        Rows beyond theta by this much are not learnt from, between 0 and 1e6.
+        Rows classified with a larger margin are not learned from; in [0, 1e6].
     extremes : float, default=0.0
-        Share of the k features to take from the lower end of the ranking, between 0 and 0.5.
+        Fraction of the k features to take from the lower end of the ranking, in [0, 0.5].
     output : {"drop", "zero", "frozen"}, default="drop"
-        "drop" features that are not selected, set them to "zero", or keep the selection of the first output.
+        What ``transform`` does with features that are not selected: "drop" them, set them to "zero", or drop
+        those outside the selection of the first call ("frozen").
     ledger : {"all", "kept", "none"}, default="all"
-        Record which features entered and left, when, and at what score; "kept" is the same as "all".
+        Whether to record which features entered and left the selected set, when, and with what score; "kept"
+        is the same as "all".
 
     Attributes
     ----------
     coef_ : float64 array, u - v of every feature, or v - u where the positive class is ``classes_[0]``, so
         that positive numbers are evidence for ``classes_[1]``; 1 or -1, the initial value, if nothing was
-        learnt
-    scores_ : float64 array, abs(u - v), and 0 where nothing was learnt
+        learned
+    scores_ : float64 array, abs(u - v), and 0 where nothing was learned
     selected_ : columns of the selected features, in column order
     ranked_ : the same columns, largest score first
     classes_ : the labels seen, sorted
-    mistakes_ : number of rows misclassified, or not classified at all, before they were learnt
-    ledger_ : which features entered and left, after how many rows, at what score
+    mistakes_ : number of rows misclassified, or not classified at all, before they were learned
+    ledger_ : which features entered and left the selected set, after how many rows, with what score
 
     Notes
     -----
@@ -135,20 +137,19 @@ class WinnowEFS(LinearScores, RowSelector):
     theta) <= margin``, every feature with x > 0 has u multiplied by ``promotion (1 + x)`` and v by ``demotion
     (1 - x)`` for y = 1, and the reverse for y = -1. Score: ``|u - v|``.
 
-    **When it fails.** Rare features: a few rows multiply their weights, so that the ranking is noisy. Values
-    below 0 have no meaning for it, and the absence of a feature is never evidence.
+    **When it fails.** Weights of rare features are determined by a few rows, so that the ranking is noisy.
+    Negative values are not supported, and the absence of a feature is never evidence.
 
-    Rows get a bias feature of value 1 and are divided by their sum.  Only features whose value is not 0 are
-    learnt from, so a row costs time for its own values, whatever the number of features.  A weight is
-    never multiplied by less than 1e-6 demotion: else a feature alone in its row would lose it for good.
-    Weights are kept as logarithms and end at exp(600).
+    Rows get a bias feature of value 1 and are divided by their sum.  Only nonzero features are updated, so
+    the cost of a row is proportional to its number of nonzero values, whatever the number of features.  A
+    weight is never multiplied by less than 1e-6 times ``demotion``: otherwise a feature alone in its row
+    would lose its weight permanently.  Weights are stored as logarithms and limited to exp(600).
 
-    The classes do not start as equals (u = 2, v = 1).  The positive one is that of the label 1 or True; where
-    there is none, that of the label seen second.
+    The classes are not symmetric initially (u = 2, v = 1).  The positive class is the label 1 or True;
+    otherwise the label seen second.
 
-    Features of which nothing was learnt are never selected; by the paper's formula they would have the score
-    abs(2 - 1) = 1, better than many features that were.  The ranking is noisy, because a few rows multiply
-    the weight of a rare feature.  The result does not depend on how rows are cut into batches.  Negative
+    Features without any update are never selected; by the paper's formula their score would be abs(2 - 1) =
+    1, better than that of many others.  The result does not depend on the size of batches.  Negative
     values are refused.
 
     References
@@ -241,13 +242,13 @@ class WinnowEFS(LinearScores, RowSelector):
         return mistakes
 
     def _choose(self) -> BoolArray:
-        learnt, scores = self._model_.learnt(self.n_features_in_).copy(), self.scores_
-        learnt[self._constants_.columns] = False
+        learned, scores = self._model_.learned(self.n_features_in_).copy(), self.scores_
+        learned[self._constants_.columns] = False
         budget = self._k
-        if np.count_nonzero(learnt) <= budget:
-            return learnt  # type: ignore[no-any-return]
+        if np.count_nonzero(learned) <= budget:
+            return learned  # type: ignore[no-any-return]
         lowest = round(self.extremes * budget)
-        chosen = best(np.where(learnt, scores, -1.0), budget - lowest)
+        chosen = best(np.where(learned, scores, -1.0), budget - lowest)
         if lowest:
-            chosen |= best(np.where(learnt & ~chosen, -scores, -np.inf), lowest)
+            chosen |= best(np.where(learned & ~chosen, -scores, -np.inf), lowest)
         return chosen

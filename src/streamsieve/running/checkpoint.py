@@ -16,17 +16,17 @@ from streamsieve.running.lock import lock_of
 
 @dataclass(frozen=True)
 class Stream:
-    """How far a stream was learnt; the part "stream" of a checkpoint's header.
+    """How far a stream was learned; the part "stream" of a checkpoint's header.
 
     Attributes
     ----------
     identity : of the source
     batch_size : rows in a batch
-    position : where the source stood after the last batch learnt; None at the beginning
-    rows : rows of this stream that were learnt
+    position : where the source stood after the last batch learned; None at the beginning
+    rows : rows of this stream that were learned
     number : how many checkpoints of this stream were written, this one included
     finished : whether the stream had come to its end
-    digest : of all values learnt, with ``verify="full"``
+    digest : of all values learned, with ``verify="full"``
     """
 
     identity: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Learns a stream batch by batch, and sees to it that what was learnt survives."""
+"""Learns a stream batch by batch, and sees to it that what was learned survives."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ class Checkpointer:
     """Keeps a selector's state in a checkpoint while it learns.
 
     A checkpoint is a copy of the state, taken between two batches, which one thread writes while the next
-    batches are learnt.  If the one before is still being written, the next is put off: there is never more
+    batches are learned.  If the one before is still being written, the next is put off: there is never more
     than one copy.
 
     Attributes
     ----------
-    stream : how far the stream was learnt
+    stream : how far the stream was learned
     safe : how far the latest checkpoint goes, None before the first
     """
 
@@ -161,7 +161,7 @@ class Checkpointer:
             )
 
     def _save(self) -> None:
-        """Write a checkpoint and wait for it, if more was learnt than the latest holds."""
+        """Write a checkpoint and wait for it, if more was learned than the latest holds."""
         done = self.stream.rows, self.stream.finished
         ahead = self.safe is None or done != (self.safe.rows, self.safe.finished)
         if ahead and not self._inconsistent and self.stream.position is not None:
@@ -181,7 +181,7 @@ class Checkpointer:
             self.safe = writing.result()
 
     def _taken(self) -> tuple[dict[str, Any], Arrays]:
-        with self._changing():  # rows that were put off are learnt before
+        with self._changing():  # rows that were put off are learned before
             return self._snapshots.take()
 
     @contextmanager

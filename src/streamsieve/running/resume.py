@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from streamsieve import state
+from streamsieve._doors import given
 from streamsieve.base import RowSelector
 from streamsieve.exceptions import ParameterError, SourceError, StateError
 from streamsieve.protocols import RowSource
@@ -42,9 +43,9 @@ def resumed(
             f"batch_size={stream.batch_size}: resume with that, not with {batch_size}"
         )
     if full is (stream.digest is None):
-        made, given = ("sample", "full") if full else ("full", "sample")
+        made, asked = ("sample", "full") if full else ("full", "sample")
         raise ParameterError(
-            f"{path} was made with verify={made!r} (--verify {made}): resume with that, not with {given!r}"
+            f"{path} was made with {given('verify', made)}: resume with that, not with {asked!r}"
         )
     digest = verified(found.path, source, stream) if full else None
     restore(selector, loaded)

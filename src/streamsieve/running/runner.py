@@ -1,4 +1,4 @@
-"""Run a stream through a selector, so that nothing short of a broken disk can lose it."""
+"""``run``: stream a source into a selector, with checkpoints."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ def run(
 ) -> S:
     """Stream a source into a selector, by rows or by columns, as the selector needs it.
 
-    A selector over rows learns all rows; with a checkpoint, ``kill -9`` at any moment costs nothing but
-    time.  A selector over columns is offered all columns, or as many as its ``stop`` rules want; those
-    after the stop are not read, and if they are computed on demand not computed.
+    A row selector learns all rows; with a checkpoint, the run can be resumed even after ``kill -9`` at any
+    moment.  A column selector is offered all columns, or those up to its ``stop`` rules; columns after the
+    stop are not read, nor computed if they are computed on demand.
 
     Parameters
     ----------
@@ -60,32 +60,36 @@ def run(
         dataframe, which is opened with ``target``.  Dask frames and arrays are learned by Dask, Spark frames
         by Spark.
     selector : selector over rows or over columns
-        Fresh, or fitted on other rows or columns before: it goes on.  A fresh one over columns begins with
-        the target of the source; for one that has begun, the target must be the same.
+        Unfitted, or fitted on other rows or columns before, in which case it continues.  An unfitted column
+        selector begins with the target of the source; otherwise the target must be the same.
     target : str or array, default=None
-        The target of data that is not open yet, as :func:`streamsieve.open` takes it.
+        The target of data to be opened; see :func:`streamsieve.open`.
     checkpoint : path, default=None
-        A file for the selector's state together with its place in the stream.  It is written now and then,
-        and at the end; the one before is kept as ``PATH.previous``.  ``streamsieve.load`` reads both.
+        File for the state of the selector and its position in the stream.  It is written at regular intervals
+        (``every``) and at the end; the previous one is kept as ``PATH.previous``.  ``streamsieve.load`` reads
+        both.
     every : str or int, default="10s"
-        How often: a time ("500ms", "10s", "2min", "1h") or a number of rows.  Checkpoints are made between
-        batches, and written while the stream goes on; one that takes longer puts off the next.
+        Interval between checkpoints: a time ("500ms", "10s", "2min", "1h") or a number of rows.  Checkpoints
+        are made between batches, and written in the background; if writing takes longer than the interval,
+        the next one is postponed.
     resume : bool, default=False
-        Go on from the checkpoint, if there is one.  Selector and source must be those it was made with;
-        the source may have grown at its end.  Without ``resume`` an existing checkpoint is refused.
+        Whether to continue from the checkpoint, if there is one.  Selector and source must be those of the
+        checkpoint; rows may have been appended to the source.  Without ``resume`` an existing checkpoint is
+        an error.
     verify : {"sample", "full"}, default="sample"
-        How a resumed run knows its data again.  "sample": columns and target, of files their names, order and
+        How a resumed run verifies its data.  "sample": columns and target, of files their names, order and
         sizes, 64 KiB at either end and 16 pieces of 4 KiB in between, of arrays 64 rows and 16,384 labels.
-        It notices data that were replaced, reordered or cut, but not a change outside the sample.  "full":
-        the checkpoint keeps a digest of every value that was learnt; to resume, all of them are read again.
+        This detects data that were replaced, reordered or truncated, but not a change outside the sample.
+        "full":
+        the checkpoint keeps a digest of every value that was learned; to resume, all of them are read again.
     batch_size : int, default=4096
         Rows in a batch, at least 1.
     block_size : int or None, default=None
-        Columns in a block, at least 1.  None: 1024, or 1 where columns are computed on demand, so that
-        nothing is computed in vain.
+        Number of columns per block, at least 1.  If None, 1024, or 1 if columns are computed on demand, so
+        that none is computed after a stop.
     start : position, default=None
-        Go on with the columns after this place of the source, as ``selector.position_`` says it, where an
-        earlier run failed or was interrupted; ``{"column": 7}`` leaves out the first seven.
+        Position in the source after which to continue, as given by ``selector.position_``, if an earlier run
+        failed or was interrupted; ``{"column": 7}`` leaves out the first seven.
     progress : function of a number, default=None
         Called after each batch or block with the number of its rows or columns, and at first with the rows
         of the checkpoint.
@@ -101,12 +105,12 @@ def run(
         With an engine: rows that a worker learns at a time.  None: a sixteenth of all rows, but at least
         62,500 and at most a million; a file that does not say how many rows it has is one task.
     retries : int, default=3
-        With an engine: how often a part may take a worker down before the run is given up.  Spark has its
+        With an engine: how often a part may crash a worker before the run fails.  Spark has its
         own limit, ``spark.task.maxFailures``.
 
     Returns
     -------
-    selector : the one that was given, which has learnt the whole stream, whether resumed or not
+    selector : the one that was given, which has learned the whole stream, whether resumed or not
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A digest of all rows that were learnt, so that a resumed run can be certain of its data."""
+"""A digest of all rows that were learned, so that a resumed run can be certain of its data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RowDigest:
 
 
 def verified(path: Path, source: RowSource, stream: Stream) -> RowDigest:
-    """Read again what was learnt, and refuse it if any value has changed."""
+    """Read again what was learned, and refuse it if any value has changed."""
     digest, left = RowDigest(), stream.rows
     for batch in source.rows(stream.batch_size) if left else ():
         taken = min(left, batch.X.shape[0])

@@ -11,6 +11,7 @@ drift, birth_death             simulated streams: drifting rows, features that a
 opening                        ``open`` and ``features``, which choose a source
 table_source                   what tables in files and streams of record batches share
 checks, identity, parts, shown what sources share: arguments, resuming, pieces for engines, their text
+text_extent                    what a text file held when it was opened
 tables/                        readers of tables
 messages/, computed/           parts of the Kafka source and of computed columns
 ============================== =================================================================

@@ -1,4 +1,4 @@
-"""Data that is already in memory."""
+"""Source of data in memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from streamsieve.sources.parts import SourcePart, grouped
 from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables import frames
 
-#: How much of the data is looked at to know it again.
+#: Size of the sample by which the data are recognized.
 SAMPLED_ROWS, SAMPLED_VALUES, SAMPLED_LABELS = 64, 2**20, 2**14
 
 
@@ -35,17 +35,17 @@ class ArraySource(ShownSource):
     Parameters
     ----------
     X : ndarray, SciPy sparse matrix, pandas or polars DataFrame, Arrow table
-        One row an instance, one column per feature.  float32 and float64 arrays are passed on as views,
-        everything else becomes float64 batch by batch; missing values become NaN.
+        One row per sample, one column per feature. float32 and float64 arrays are passed on as views,
+        everything else is converted to float64 batch by batch; missing values become NaN.
     y : array or str, default=None
         The target, one value per row; for a dataframe, also the name of the column that holds it.
     names : sequence of str, default=None
-        Names of the features; a dataframe brings its own.
+        Names of the features.  If None, those of a dataframe.
 
     Notes
     -----
-    A sparse matrix is checked at once.  It is converted to CSR for rows and to CSC for columns, once, when
-    first asked for; other formats become CSR at once.
+    A sparse matrix is validated at once.  It is converted once, on first use, to CSR for rows or to CSC for
+    columns; other formats are converted to CSR at once.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class ArraySource(ShownSource):
         return self._y
 
     def identity(self) -> dict[str, Any]:
-        """Return what makes this stream this stream, as JSON: columns, types, and a sample of the rows."""
+        """Return a JSON description that identifies the stream: columns, types, and a sample of the rows."""
         n, p = self._shape
         dtype = "float64" if self._frame is not None else self._dtype
         return {
@@ -129,13 +129,13 @@ class ArraySource(ShownSource):
         return max(2, min(SAMPLED_ROWS, SAMPLED_VALUES // self._shape[1]))
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches; only the last may be smaller.  Begin just after ``start``."""
+        """Yield the rows in batches; only the last may be smaller.  Starts just after ``start``."""
         return self._rows(spans(self, "row", self._shape[0], batch_size, start))
 
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
     ) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks; only the last may be smaller.  Begin just after ``start``."""
+        """Yield the columns in blocks; only the last may be smaller.  Starts just after ``start``."""
         return self._columns(spans(self, "column", self._shape[1], block_size, start))
 
     def parts(self, rows: int) -> list[SourcePart]:
@@ -147,7 +147,7 @@ class ArraySource(ShownSource):
         ]
 
     def _only(self, low: int, high: int) -> ArraySource:
-        """Return a source of some rows, which takes no others along to another process."""
+        """Return a source of some rows, which sends no others to another process."""
         if self._frame is not None:
             X = self._frame[low:high].to_native()
         else:

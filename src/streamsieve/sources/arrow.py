@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
@@ -9,9 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice
+from streamsieve._caller import caller_level
+from streamsieve._doors import given, way
+from streamsieve._parameters import check_choice, check_number
 from streamsieve._paths import Paths, resolve
-from streamsieve.exceptions import SourceError
+from streamsieve._text import shown
+from streamsieve.exceptions import DateWarning, SourceError
 from streamsieve.sources.checks import check_start, some
 from streamsieve.sources.identity import comparing, digest, names_identity, same, same_names
 from streamsieve.sources.parts import SourcePart, grouped
@@ -19,6 +23,7 @@ from streamsieve.sources.table_source import POSITION, TableSource
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
 from streamsieve.sources.tables.conditions import Condition, conditions
+from streamsieve.sources.tables.dates import DateOrder
 from streamsieve.sources.tables.dialect import Dialect
 from streamsieve.sources.tables.encoding import Codes
 from streamsieve.sources.tables.files import TableFile
@@ -40,11 +45,13 @@ class ArrowSource(TableSource[TableFile]):
     target : str, default=None
         The column that holds the target: numbers, or text for class labels.  It may have no missing values.
     skip_text : bool, default=False
-        Leave out columns that do not hold numbers (text, dates, nested values) instead of refusing them.
+        Whether to leave out columns that do not hold numbers (text, dates, nested values) instead of refusing
+        them.
     exclude : str or sequence of str, default=()
-        Columns that are not features: identifiers, times.  They may hold anything; ``column`` reads them.
+        Columns that are not features, such as identifiers and times.  They may hold anything; ``column``
+        reads them.
     features : str or sequence of str, default=()
-        Columns that may be features.  If empty, all but the target and those excluded.
+        Columns to use as features.  If empty, all except the target and ``exclude``.
     categories : {"refuse", "auto", "drop"}, default="refuse"
         What to do with text.  "auto": one indicator column per category, named ``city=Rome``, by
         scikit-learn's OneHotEncoder; of two categories, the second alone.  A missing text is a category
@@ -53,9 +60,13 @@ class ArrowSource(TableSource[TableFile]):
         Text columns, of any number of categories, that become one column of codes each, for selectors
         where ``types`` declares them nominal.
     dates : {"refuse", "drop", "number"}, default="refuse"
-        What to do with dates.  "number": days since 1970.
+        What to do with dates.  "number": days since 1970.  Text is a date if all of its values are, as
+        2024-12-31, 31.12.2024, 31/12/2024 or 12/31/2024, with or without a time (23:59); not if it is
+        ``nominal``, nor where text and dates are dropped alike.
+    month_first : bool, default=False
+        Where all dates of a column can be read as day/month/year and as month/day/year, read the latter.
     where : str or sequence of str, default=()
-        Conditions that a row must fulfil, such as "age>=18" or "city=Rome"; a missing value fulfils none.
+        Conditions that a row must satisfy, such as "age>=18" or "city=Rome"; a missing value satisfies none.
     drop_missing_target : bool, default=False
         Leave out rows whose target is missing instead of refusing them.
     missing : {"keep", "impute", "refuse"}, default="keep"
@@ -71,6 +82,8 @@ class ArrowSource(TableSource[TableFile]):
         Encoding of text files, as Python names it.  If None, UTF-8, or UTF-16 where the file begins so.
     na : str or sequence of str, default=()
         Texts that mean a missing value, besides the empty one, "NA", "NaN", "null" and the like.
+    skip_rows : int, default=0
+        Lines of text files, or rows of a sheet, before the one that names the columns: a title, for example.
     sheet : str, default=None
         Sheet of a workbook.  If None, the first.
     sql : str, default=None
@@ -78,13 +91,13 @@ class ArrowSource(TableSource[TableFile]):
 
     Attributes
     ----------
-    names : names of the features; the target is not among them
-    n_rows : int or None (a CSV file does not say)
+    names : names of the features, without the target
+    n_rows : int, or None if not known (CSV files)
     n_columns : number of features
     files : paths of the files, in order
     remarks : list of str
-        What was found out about the way the files are written, and files of a folder that were ignored.
-    left_out : columns that are no features, by the reason
+        Properties inferred from the files, such as the separator, and files of a folder that were ignored.
+    left_out : columns that are not features, by the reason
     encoded : text columns, and the indicators that were made of them
     coded : text columns that are codes
 
@@ -99,7 +112,7 @@ class ArrowSource(TableSource[TableFile]):
 
     Columns are read by projection: memory is one block of columns and one batch of rows.  Text has no
     columns to project; its files are converted to a temporary Arrow file (8 bytes per value, under
-    ``TMPDIR``) when columns or the whole target are first asked for.  Results of queries are written to such
+    ``TMPDIR``) on the first access of columns or of the whole target.  Results of queries are written to such
     a file in batches; workbooks and JSON arrays are in memory while they are converted.
 
     Examples
@@ -129,6 +142,7 @@ class ArrowSource(TableSource[TableFile]):
         categories: str = "refuse",
         nominal: str | Sequence[str] = (),
         dates: str = "refuse",
+        month_first: bool = False,
         where: str | Sequence[str] = (),
         drop_missing_target: bool = False,
         missing: str = "keep",
@@ -138,9 +152,11 @@ class ArrowSource(TableSource[TableFile]):
         na: str | Sequence[str] = (),
         sheet: str | None = None,
         sql: str | None = None,
+        skip_rows: int = 0,
     ) -> None:
         table_files.need_pyarrow()
-        self._reading = Reading(sep, decimal, encoding, as_list("na", na), sheet, sql)
+        check_number("skip_rows", skip_rows, low=0, integer=True)
+        self._reading = Reading(sep, decimal, encoding, as_list("na", na), sheet, sql, skip_rows)
         resolved = resolve(paths)
         tables = [self._reading.table(path, self) for path in resolved]
         self.files = [file.path for file in tables]
@@ -159,10 +175,12 @@ class ArrowSource(TableSource[TableFile]):
             conditions(as_list("where", where)),
             drop_missing_target,
             as_list("nominal", nominal),
+            month_first,
         )
         self._missing = check_choice("missing", missing, ("keep", "impute", "refuse"))
         self._means: npt.NDArray[np.float64] | None = None
         super().__init__(tables, target, choice)
+        self.remarks += self._dates_read()
 
     @property
     def left_out(self) -> dict[str, list[str]]:
@@ -186,8 +204,13 @@ class ArrowSource(TableSource[TableFile]):
         return [name for name in self._layout.raw if name in self._layout.dates]
 
     @property
+    def date_orders(self) -> dict[str, DateOrder]:
+        """How dates are written in columns of text."""
+        return {name: order for name, order in self._layout.dates.items() if order is not None}
+
+    @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Conditions that every row fulfils."""
+        """Conditions that every row fulfills."""
         return self._layout.choice.where
 
     @property
@@ -200,8 +223,23 @@ class ArrowSource(TableSource[TableFile]):
         """Whether rows are left out, so that rows of the stream are not numbered as those of the files."""
         return self._layout.filters
 
+    def _dates_read(self) -> list[str]:
+        """Return how dates in text were read; warn where month first is as possible and was not asked for."""
+        found = []
+        for name, order in self.date_orders.items():
+            found.append(f"dates of {shown(name)} as {order.words}")
+            if order.ambiguous and not order.month_first:
+                found[-1] += f" (month first: {way('month_first=True', '--month-first')})"
+                warnings.warn(
+                    f"dates of {name!r} were read as {order.words}, and the month may come first: then say "
+                    "month_first=True",
+                    DateWarning,
+                    stacklevel=caller_level(),
+                )
+        return found
+
     def identity(self) -> dict[str, Any]:
-        """Return what makes this stream this stream, as JSON: columns, target, and evidence of the files."""
+        """Return a JSON description that identifies the stream: columns, target, and samples of the files."""
         return {
             "kind": type(self).__name__,
             "names": names_identity(self.names),
@@ -212,7 +250,7 @@ class ArrowSource(TableSource[TableFile]):
         }
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
-        """Refuse files that are not those of an earlier identity; the stream may have grown at its end."""
+        """Raise ``SourceError`` if files differ from an earlier identity; rows may have been appended."""
         with comparing(self, known):
             same_names(known["names"], self.names)
             same("the target", known["target"], self._layout.target)
@@ -226,7 +264,9 @@ class ArrowSource(TableSource[TableFile]):
     def _said(self) -> dict[str, Any]:
         """Return the options that decide on rows and values; imputed values depend on all rows."""
         imputed = {"imputed": digest(self._imputed_means().tobytes())} if self._missing == "impute" else {}
-        return {**self._reading.said(), **self._layout.choice.said(), **imputed}
+        written = {name: order.month_first for name, order in self.date_orders.items()}
+        dates = {"month_first": written} if written else {}
+        return {**self._reading.said(), **self._layout.choice.said(), **imputed, **dates}
 
     def _without_missing(self, X: npt.NDArray[Any], columns: slice) -> npt.NDArray[Any]:
         """Return values after what was said about missing ones."""
@@ -241,7 +281,7 @@ class ArrowSource(TableSource[TableFile]):
             names = self._layout.features[columns]
             raise SourceError(
                 f"{self._tables[0].shown}: missing values in {some(names[j] for j in places)}: "
-                "missing='impute' (--missing impute) fills in the mean of the column"
+                f"{given('missing', 'impute')} fills in the mean of the column"
             )
         return X
 

@@ -17,12 +17,12 @@ from streamsieve.sources.tables.producers import Producer, producer_of
 from streamsieve.sources.tables.reading import as_list
 from streamsieve.sources.tables.streams import StreamTable
 
-#: Rows at the beginning of a stream by which it is known again.
+#: Number of rows at the beginning by which a stream is recognized.
 SAMPLED_ROWS = 64
 
 
 class ArrowStreamSource(TableSource[StreamTable]):
-    r"""Stream whatever produces Arrow record batches, one batch at a time.
+    r"""Stream Arrow record batches of any producer: lazy frames, queries, datasets, readers, iterators.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class ArrowStreamSource(TableSource[StreamTable]):
     target : str, default=None
         The column that holds the target: numbers, or text for class labels.  It may have no missing values.
     skip_text : bool, default=False
-        Leave out columns that do not hold numbers instead of refusing them.
+        Whether to leave out columns that do not hold numbers instead of refusing them.
     exclude : str or sequence of str, default=()
         Columns that are not features: identifiers, times.
     ordered : bool or None, default=None
@@ -44,20 +44,20 @@ class ArrowStreamSource(TableSource[StreamTable]):
 
     Attributes
     ----------
-    names : names of the features; the target is not among them
-    n_rows : None; a stream does not say
+    names : names of the features, without the target
+    n_rows : None, as it is not known
     n_columns : number of features
 
     Notes
     -----
-    Values become what they become in files, see :class:`~streamsieve.sources.ArrowSource`.  All batches must
+    Values are converted as for files, see :class:`~streamsieve.sources.ArrowSource`.  All batches must
     have the columns of the first one, in any order; numbers may be of another type.
 
     Readers, scanners, cursors and iterators can be read once, so a run over them cannot be resumed.  To read
     an iterator of chunks twice, give the function that makes it.
 
     Columns cannot be projected out of a stream: it is converted to a temporary Arrow file (8 bytes per
-    value, under ``TMPDIR``) when columns or the whole target are first asked for.
+    value, under ``TMPDIR``) on the first access of columns or of the whole target.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class ArrowStreamSource(TableSource[StreamTable]):
         super().__init__([StreamTable(producer, target)], target, choice)
 
     def identity(self) -> dict[str, Any]:
-        """Return what makes this stream this stream, as JSON: columns, target, query, and the first rows.
+        """Return a JSON description that identifies the stream: columns, target, query, and the first rows.
 
         Raises
         ------

@@ -22,14 +22,14 @@ CHUNK = 2**20
 
 @dataclass(frozen=True)
 class FeatureLives:
-    """Features with the time of their birth and death and the objects that have them.
+    """Simulated features with their times of birth and death, and the objects that have them.
 
     Attributes
     ----------
-    born : float64 array, time of birth, in order; 0 for those that were there at the start
+    born : float64 array, time of birth, in order; 0 for the initial features
     died : float64 array, time of death; infinite for those alive at the end
     members : bool array (features, objects)
-    duration : when watching ended
+    duration : length of the simulation
     """
 
     born: FloatArray
@@ -56,7 +56,7 @@ def birth_death_process(
     start: str = "stationary",
     random_state: int | None = 0,
 ) -> FeatureLives:
-    """Draw features that are born and die, such that at any time they are an Indian buffet.
+    """Simulate a birth-death process of features whose marginal is the Indian buffet process.
 
     Parameters
     ----------
@@ -65,11 +65,11 @@ def birth_death_process(
     alpha : float, default=1.0
         Mean number of features per object, above 0.
     rate : float, default=1.0
-        How fast features come and go, above 0; a feature lives for ``alpha / rate`` on average.
+        Rate of births and deaths, above 0; the mean lifetime of a feature is ``alpha / rate``.
     duration : float, default=10.0
-        How long to watch, at least 0.
+        Length of the simulation, at least 0.
     start : {"stationary", "empty"}, default="stationary"
-        What is there at time 0: features as at any other time, or none.
+        Initial state: drawn from the stationary distribution, or no features.
     random_state : int or None, default=0
         Seed, in [0, 2^32).  If None, every call draws another process.
 
@@ -79,9 +79,9 @@ def birth_death_process(
     ``R (|a| - 1)! (N - |a|)! / N!`` and dies at the rate ``R / alpha``.  Over all sets of k objects the birth
     rates sum up to ``R / k``, so births are a Poisson process of rate ``R H_N``, with ``H_N = 1 + 1/2 + ... +
     1/N``; the size of a newborn is k with a probability in proportion to 1/k, and its objects are drawn
-    evenly.  Features do not see each other, so the number alive is, in the long run, Poisson with mean
-    ``alpha H_N``, and the law of the whole is the Indian buffet process with parameter alpha.  Nothing is
-    stepped through: all births of the whole time are drawn at once.
+    uniformly.  Features are independent, so the stationary number alive is Poisson with mean ``alpha H_N``,
+    and the stationary distribution is the Indian buffet process with parameter alpha.  All births of the
+    whole time are drawn at once.
 
     The review that this follows prints the death rate as ``R r / alpha``; r is how many features are this
     same set, each of which dies on its own.
@@ -120,7 +120,7 @@ def birth_death_process(
     there = int(rng.poisson(alpha * harmonic)) if start == "stationary" else 0
     later = np.sort(rng.random(int(rng.poisson(rate * harmonic * duration)))) * duration
     born = np.concatenate([np.zeros(there), later])
-    # a life that has lasted for a while is as long again: its end says nothing of its beginning
+    # exponential lifetimes are memoryless, so the remaining lifetime has the same distribution
     died = born + rng.exponential(alpha / rate, len(born))
     died[died > duration] = np.inf
     size = rng.choice(sizes, len(born), p=1.0 / sizes / harmonic)

@@ -50,7 +50,7 @@ class DaskSource(ShownSource):
     exclude : str or sequence of str, default=()
         Columns of a frame that are not features.
     skip_text : bool, default=False
-        Leave out columns that do not hold numbers instead of refusing them.
+        Whether to leave out columns that do not hold numbers instead of refusing them.
     names : sequence of str, default=None
         Names of the features of an array.
 

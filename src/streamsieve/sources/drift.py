@@ -19,13 +19,13 @@ CHUNK_VALUES, CHUNK_ROWS = 2**20, 4096
 
 
 class DriftingStream(ShownSource):
-    """Make a stream of rows with two classes in which the set of relevant features drifts.
+    """Simulated stream of rows with two classes in which the set of relevant features drifts.
 
     All features are equally correlated, ``x = 0.5 z 1 + eps`` with z and eps standard normal.  The label
     of row i says whether ``beta_i . x + e > 0``, e standard normal, where beta_i is one on the relevant
     features ``s, ..., s + n_relevant - 1``, ``s = i // shift_every`` (modulo n_features), and zero
     elsewhere.  A relevant feature correlates with ``beta_i . x + e`` by .456 and any other by .438 in the
-    default setting: telling them apart takes thousands of rows, and forgetting takes care.
+    default setting: distinguishing them takes thousands of rows, so the forgetting rate matters.
 
     Parameters
     ----------
@@ -34,16 +34,16 @@ class DriftingStream(ShownSource):
     n_features : int, default=1000
         Number of features.
     n_relevant : int, default=100
-        How many of them are relevant at a time, at most n_features.
+        Number of features that are relevant at a time, at most n_features.
     shift_every : int, default=1000
-        Rows after which one relevant feature is replaced by the next.
+        Number of rows after which one relevant feature is replaced by the next.
     seed : int, default=0
         The same seed gives the same rows, whatever the batch size.
 
     Notes
     -----
-    The thesis prints the relevant range with both ends, which would be one feature too many, and leaves
-    open how its continuous target becomes a label; here it is the sign.
+    The thesis prints the relevant range with both ends, which would be one feature too many, and does not
+    specify how its continuous target becomes a label; here it is the sign.
 
     References
     ----------
@@ -86,7 +86,7 @@ class DriftingStream(ShownSource):
         return (first + np.arange(self.n_relevant, dtype=np.int64)) % self.n_features
 
     def identity(self) -> dict[str, Any]:
-        """Return what makes this stream this stream, as JSON: its parameters."""
+        """Return a JSON description that identifies the stream: its parameters."""
         return {"kind": type(self).__name__, "rows": self._length, **self._parameters()}
 
     def check_identity(self, known: Mapping[str, Any]) -> None:

@@ -1,21 +1,24 @@
-"""Columns that Python functions compute one after the other, on demand."""
+"""Source of columns that Python functions compute on demand."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import count
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, TypeVar
 
-import numpy as np
 import numpy.typing as npt
 
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, Position
 from streamsieve.sources.checks import as_target, beyond, check_size, check_start, no_axis
+from streamsieve.sources.computed.blocks import Candidate, Growing, error_of
 from streamsieve.sources.computed.compute import Computed, Failed, Item, Items, Maker, One, outcome, said
 from streamsieve.sources.computed.workers import in_order, parcel
 from streamsieve.sources.shown import ShownSource
+
+#: A feature that is computed, or still to be.
+F = TypeVar("F", Computed, Candidate)
 
 
 class Features(ShownSource):
@@ -26,19 +29,20 @@ class Features(ShownSource):
     Parameters
     ----------
     factory : callable returning an iterator, or iterable
-        Gives the features in order: each a column of one value per row, or a function without arguments that
-        returns one; alone or as a pair ``(name, ...)``; a pandas or polars series brings its name.  A
-        callable can be started again, to stream twice or to resume; an iterator serves once.
+        Yields the features in order: each a column of one value per row, or a function without arguments that
+        returns one; alone or as a pair ``(name, ...)``; a pandas or polars series has its own name.  A
+        callable can be restarted, to stream twice or to resume; an iterator can be used once.
     y : array of one value per row, default=None
-        The target that the columns are judged by.  None if the selector knows it already, or needs none;
-        then the first column says how many rows there are.
+        The target.  If None, the selector must have it already or need none, and the first column determines
+        the number of rows.
     names : sequence of str, default=None
-        Names in order of arrival, for columns that come without; else they are called x0, x1, ...
+        Names in order of arrival, for columns without a name.  If None, x0, x1, ...
     compute : callable or None, default=None
-        Makes a column of whatever ``factory`` gives: ``compute(item)``, or ``compute(item)`` of a pair
-        ``(name, item)``.  An item that is text is its own name.
+        Function that computes a column from an item of ``factory``: an item, or a pair ``(name, item)``.  An
+        item that is text is its own name.
     workers : int, default=0
-        Number of worker processes; 0 computes in this one.  Results come in order, whatever their number.
+        Number of worker processes; 0 to compute in this process.  Results come in order, whatever their
+        number.
         What is computed must be functions (``compute``, or functions as features); ``compute`` with
         all it refers to is sent to each worker once, a function that is a feature whenever it is computed.
 
@@ -49,18 +53,19 @@ class Features(ShownSource):
 
     Notes
     -----
-    Blocks tell how long each column took (``ColumnBlock.seconds``), and the ledger of a selector remembers
-    it.  For a column that the factory yields it is the time that the factory took, for a function the time
+    Blocks include the computing time of each column (``ColumnBlock.seconds``), and the ledger of a selector
+    records it.  For a column yielded by the factory it is the time the factory took, for a function the time
     of the call.
 
     If a feature cannot be computed, those before it are delivered first, whatever the block size, and the
-    error names it.  ``columns(start=...)`` goes on with it, or after it, without computing those before
-    again; only a generator that computes the columns it yields must start from its beginning for that.
+    error names it.  ``columns(start=...)`` resumes with it, or after it, without computing earlier ones
+    again, unless the columns are computed by the generator itself, which must be restarted.
 
-    Workers are processes of their own: they neither share memory nor see Ctrl-C.  Two features for each
-    worker are under way at a time.  When the run stops they are abandoned, so a few may be computed in vain.
-    Functions from scripts and notebooks are fine, lambdas and closures too: a function is called, or packed
-    for a worker, before the factory is asked for the next one, so that it may use the generator's variables.
+    Workers are separate processes: they do not share memory and ignore Ctrl-C.  Each worker has up to two
+    features in progress; when the run stops these are discarded, so a few may be computed unnecessarily.
+    Functions defined in scripts and notebooks, lambdas and closures are supported: a function is called, or
+    serialized for a worker, before the next item of the factory is requested, so that it may use the
+    generator's variables.
 
     Examples
     --------
@@ -133,39 +138,78 @@ class Features(ShownSource):
 
     def _columns(self, size: int, start: Mapping[str, int]) -> Iterator[ColumnBlock]:
         n, at = self.n_rows, start["column"]
-        number, dropped = self._place(start)
-        items = self._items(number)
+        number, dropped = self.place_of(start)
+        items = self._items(number, packed=self._workers > 0)
         self._skip(items, number)
         going, position = True, dict(start)
         with closing(self._results(items, number, dropped, at)) as results:
             while going:
-                block = _Block(at, n)
+                block = Growing(n)
                 while going and len(block.columns) < size:
                     found = next(results, None)
                     going = found is not None and block.add(self._named(at + len(block.columns), found[0]))
                     if found is not None and going:
-                        position = self._position(at + len(block.columns), *found[1:])
+                        position = self.position_after(at + len(block.columns), *found[1:])
                 if block.columns:
+                    yield block.whole(at, position)
                     n, at = block.n, at + len(block.columns)
-                    yield block.whole(position)
-                    items.let_go(self._place(position)[0])
+                    items.let_go(self.place_of(position)[0])
                 if block.failure is not None:
-                    raise block.failure[0] from block.failure[1]
+                    raise error_of(at, block.failure)
 
-    def _place(self, start: Mapping[str, int]) -> tuple[int, int]:
+    def candidates(self, start: Mapping[str, int] | None = None) -> Iterator[Candidate | Failed]:
+        """Return the features from a position on, still to be computed, packed for workers of an engine.
+
+        Where one cannot be packed, it is the last: why not.
+        """
+        if self._workers:
+            raise ParameterError(
+                "on an engine its workers compute the features: leave out workers= of the source"
+            )
+        if isinstance(self._factory, Iterator):
+            raise SourceError(
+                "an iterator cannot start again, as a run on an engine may have to: pass the function that "
+                "makes it, as in features(make_columns, y)"
+            )
+        number = self.place_of(start or {"column": 0})[0]
+        items = self._items(number, packed=True)
+        self._skip(items, number)
+        return self._candidates(items, number)
+
+    def _candidates(self, items: Items, number: int) -> Iterator[Candidate | Failed]:
+        for candidate in self._packed_items(items, number):
+            named = self._named(items.first, candidate)
+            yield named
+            if isinstance(named, Failed):
+                return
+            items.let_go(items.first + 1)
+
+    def _packed_items(self, items: Items, number: int) -> Iterator[Candidate | Failed]:
+        for at in count(number):
+            item = self._read(items, at)
+            if item is None:
+                return
+            if isinstance(item, Failed) or isinstance(item.content, Failed):
+                failed = item if isinstance(item, Failed) else item.content
+                yield failed
+                return
+            yield Candidate(item.name, item.content)
+
+    def place_of(self, start: Mapping[str, int]) -> tuple[int, int]:
         """Return the item to begin with, and how many of the columns from there on to drop."""
         return start["column"], 0
 
-    def _position(self, at: int, number: int, inside: int) -> Position:
+    def position_after(self, at: int, number: int, inside: int) -> Position:
         """Return the position after ``at`` columns, the last of which was number ``inside`` of an item."""
         del number, inside
         return {"column": at}
 
     @property
-    def _maker(self) -> Maker:
+    def maker(self) -> Maker:
+        """What makes columns of an item."""
         return One(self._compute)
 
-    def _named(self, at: int, result: Computed | Failed) -> Computed | Failed:
+    def _named(self, at: int, result: F | Failed) -> F | Failed:
         """Return a feature with its name: its own, or one of those that were given."""
         if result.name is not None or self._given is None:
             return result
@@ -174,22 +218,21 @@ class Features(ShownSource):
         text = f"has no name: names has {len(self._given)} entries; give one name per column"
         return result if isinstance(result, Failed) else Failed(None, text, None)
 
-    def _items(self, number: int) -> Items:
+    def _items(self, number: int, *, packed: bool) -> Items:
         """Return the items, those before ``number`` let go."""
         items = self._live
         if items is None:
             try:
                 made = self._factory() if callable(self._factory) else self._factory
             except Exception as error:
-                raise SourceError(
-                    f"{_label(0, None)} could not be computed: the factory raised {said(error)}"
-                ) from error
+                failed = Failed(None, f"could not be computed: the factory raised {said(error)}", error)
+                raise error_of(0, failed) from error
             if not isinstance(made, Iterable):
                 raise SourceError(
                     "factory must be a function that returns an iterator of columns, or an iterable of "
                     f"columns; got {type(made).__name__}"
                 )
-            items = Items(iter(made), packed=self._packed if self._workers else None)
+            items = Items(iter(made), packed=self._packed if packed else None)
             if items.iterates(self._factory):
                 self._live = items
         if number < items.first:
@@ -207,7 +250,7 @@ class Features(ShownSource):
             if item is None:
                 raise beyond(self, "columns", number, at)
             if isinstance(item, Failed):
-                raise SourceError(f"{_label(at, None)} {item.text}") from item.error
+                raise error_of(at, item)
             items.let_go(at + 1)
 
     def _results(
@@ -239,23 +282,20 @@ class Features(ShownSource):
                 yield [item]
                 return
             lazy = self._compute is not None or callable(item.content)
-            yield self._maker(self._own_name(item), item.content) if lazy else [outcome(*item)]
+            yield self.maker(self._own_name(item), item.content) if lazy else [outcome(*item)]
 
     def _in_workers(self, items: Items, number: int) -> Generator[Iterable[Computed | Failed]]:
         """Yield what comes of each item, computed by worker processes."""
         trouble: list[Failed] = []
 
-        def tasks() -> Iterator[tuple[str | None, bytes]]:
-            for at in count(number):
-                item = self._read(items, at)
-                if item is None:
-                    return
-                if isinstance(item, Failed) or isinstance(item.content, Failed):
-                    trouble.append(item if isinstance(item, Failed) else item.content)
-                    return
-                yield item.name, item.content
+        def tasks() -> Iterator[Candidate]:
+            for item in self._packed_items(items, number):
+                if isinstance(item, Failed):
+                    trouble.append(item)
+                else:
+                    yield item
 
-        with closing(in_order(self._maker, tasks(), self._workers)) as results:
+        with closing(in_order(self.maker, tasks(), self._workers)) as results:
             yield from results
         if trouble:
             yield trouble
@@ -284,44 +324,3 @@ class Features(ShownSource):
         except Exception as error:  # noqa: BLE001 - whatever a user's generator raises names its feature
             return Failed(None, f"could not be computed: the generator raised {said(error)}", error)
         return item
-
-
-class _Block:
-    """Columns on their way into a block, up to the first that is none."""
-
-    def __init__(self, at: int, n: int | None) -> None:
-        self.at, self.n = at, n
-        self.columns: list[npt.NDArray[np.float64]] = []
-        self.names: list[str | None] = []
-        self.seconds: list[float] = []
-        self.failure: tuple[SourceError, BaseException | None] | None = None
-
-    def add(self, result: Computed | Failed) -> bool:
-        """Take a column, or note why there is none and return False."""
-        label = _label(self.at + len(self.columns), result.name)
-        if isinstance(result, Failed):
-            self.failure = SourceError(f"{label} {result.text}"), result.error
-            return False
-        n = self.n = len(result.column) if self.n is None else self.n
-        if len(result.column) != n:
-            text = (
-                f"{label} has {len(result.column)} values, but there are {n} rows: "
-                "every column stands over the same rows"
-            )
-            self.failure = SourceError(text), None
-            return False
-        self.columns.append(result.column)
-        self.names.append(result.name)
-        self.seconds.append(result.seconds)
-        return True
-
-    def whole(self, position: Position) -> ColumnBlock:
-        """Return the block."""
-        names = [f"x{self.at + k}" if name is None else name for k, name in enumerate(self.names)]
-        given = None if all(name is None for name in self.names) else names
-        # the transpose of stacked rows: every column is contiguous
-        return ColumnBlock(np.array(self.columns).T, given, position, np.array(self.seconds))
-
-
-def _label(at: int, name: str | None) -> str:
-    return f"feature {at} (counting from 0)" + ("" if name is None else f", {name!r},")

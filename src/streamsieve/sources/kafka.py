@@ -1,4 +1,4 @@
-"""Rows that arrive as messages of a Kafka topic."""
+"""Source of rows from messages of a Kafka topic."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _POSITION = ("next", "row", "skipped")
 class KafkaSource(ShownSource):
     """Stream rows from a Kafka topic, each message a JSON object such as ``{"age": 31, "bought": "no"}``.
 
-    Where the stream stands is in the positions of the batches, and so in your checkpoint: nothing is
-    committed to Kafka, there is no consumer group, and a run that is killed and resumed reads every
+    The position in the stream is stored with the batches, and so in the checkpoint of a run: nothing is
+    committed to Kafka, there is no consumer group, and a run that is killed and resumed processes every
     message exactly once.
 
     Parameters
@@ -45,40 +45,39 @@ class KafkaSource(ShownSource):
     topic : str
         The topic to read, from its oldest message on.
     servers : str or list of str
-        Where to find the cluster, as ``"host:port"``.
+        Addresses of the cluster, as ``"host:port"``.
     target : str
-        The field that holds the target: numbers, or text for class labels; the first row says which.
+        The field that holds the target: numbers, or text for class labels, as determined by the first row.
     names : sequence of str, default=None
-        The features, in order.  None: the fields of the first message; a resumed run goes on with those of
-        its checkpoint.  A feature that a message lacks, or that is null, is missing (NaN).
+        The features, in order.  If None, the fields of the first message; a resumed run uses those of its
+        checkpoint.  A feature that a message lacks, or that is null, is missing (NaN).
     value : "json" or callable, default="json"
         How a message is read: as JSON, or by a function from bytes to a dict.
     extra : {"refuse", "ignore"}, default="refuse"
         What to do about fields that are not among the features.
     on_bad : {"refuse", "skip"}, default="refuse"
-        What to do about messages that are no rows: invalid JSON, text where a number is wanted, no target,
-        no value.  "refuse" delivers the rows before such a message, then raises ``SourceError`` with its
+        What to do about invalid messages: invalid JSON, text instead of a number, no target, no value.
+        "refuse" delivers the rows before such a message, then raises ``SourceError`` with its
         partition and offset.  "skip" passes over it; positions count such messages as ``"skipped"``.
     stop : "end" or None, default="end"
-        Where to stop: at what is the end of the topic when reading begins, or never.
+        Where to stop: at the end of the topic at the time reading starts, or never (None).
     linger : float, default=1.0
         With stop=None: seconds after which a batch is delivered although it is not full.
     patience : float, default=60.0
-        Seconds that a cluster may be out of reach before a ``SourceError`` says so; until then, it is tried
-        again and again.
+        Seconds for which an unreachable cluster is retried before a ``SourceError`` is raised.
     options : dict, default=None
         Further settings of librdkafka, for example ``{"security.protocol": "SASL_SSL", ...}``.
 
     Attributes
     ----------
     names : names of the features; unless given, asking for them reads the first message
-    n_rows : None, a topic does not say
+    n_rows : None, as it is not known
 
     Notes
     -----
-    Partitions take turns of 1024 offsets.  Up to the end (stop="end") the order of rows depends on nothing
-    but the topic, whatever the batch size and wherever a run was resumed.  With stop=None, a partition that
-    has nothing to give is passed over, so that the order between partitions depends on what arrives when;
+    Partitions are read in turns of 1024 offsets.  With stop="end" the order of rows depends only on the
+    topic, not on the batch size or on where a run was resumed.  With stop=None, a partition without new
+    messages is skipped, so that the order between partitions depends on arrival times;
     within a partition it is always that of the offsets.
 
     Booleans are 0 and 1.  Partitions that are added to a topic are read when reading starts again.
@@ -146,7 +145,7 @@ class KafkaSource(ShownSource):
         return self._names
 
     def identity(self) -> dict[str, Any]:
-        """Return what makes this stream this stream, as JSON: cluster, topic, partitions and fields."""
+        """Return a JSON description that identifies the stream: cluster, topic, partitions and fields."""
         names = self.names
         with self._client() as client:
             found = client.describe()

@@ -40,20 +40,21 @@ def features(
     Parameters
     ----------
     factory : callable returning an iterator, or iterable
-        Gives the features in order: columns, or functions without arguments that return one, alone or as
-        pairs ``(name, ...)``.  Pass the function that makes a generator, so that it can start again.
+        Yields the features in order: columns, or functions without arguments that return one, alone or as
+        pairs ``(name, ...)``.  Pass the generator function itself, not a generator, so that it can be
+        restarted.
     y : array of one value per row, default=None
-        The target that the columns are judged by.
+        The target.
     names : sequence of str, default=None
-        Names in order of arrival, for columns that come without.
+        Names in order of arrival, for columns without a name.
     compute : callable or None, default=None
-        Makes a column of whatever ``factory`` gives.
+        Function that computes a column from an item of ``factory``.
     workers : int, default=0
-        Number of worker processes; 0 computes in this one.
+        Number of worker processes; 0 to compute in this process.
 
     Returns
     -------
-    Features : what there is to know about it stands there; :func:`streamsieve.run` streams it
+    Features : see there for details; pass it to :func:`streamsieve.run`
 
     Examples
     --------
@@ -70,29 +71,29 @@ def features(
     >>> sieve.get_feature_names_out(), sieve.n_features_in_
     (array(['7 x 3'], dtype=object), 25)
 
-    780 products there are; 25 were computed.
+    Only 25 of the 780 products were computed.
     """
     return Features(factory, y, names, compute=compute, workers=workers)
 
 
 def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - ss.open reads as it should
-    """Open data to stream it by rows or by columns, whatever it is.
+    """Open files, arrays, dataframes, databases or topics as a source that streams rows or columns.
 
     Parameters
     ----------
     data : path, pattern, folder, list of these, address, array, dataframe, sparse matrix, stream, or source
         Files are recognized by suffix: .parquet .csv .tsv .txt .jsonl .arrow .feather .xlsx .ods .sqlite
         .duckdb .svm and others, see :class:`ArrowSource`; text may be compressed (.csv.gz).  A folder, or a
-        pattern such as ``"clicks/*.parquet"``, stands for all its files, in natural order.  ``"-"`` is
+        pattern such as ``"clicks/*.parquet"``, means all its files, in natural order.  ``"-"`` is
         standard input.
         ``"kafka://host:port/topic"`` is a Kafka topic.  Streams of rows are lazy frames, relations, datasets,
         queries, Arrow readers and iterators of chunks, see :class:`~streamsieve.sources.ArrowStreamSource`.
         Dask frames and arrays and Spark frames stay distributed, see
         :class:`~streamsieve.sources.DaskSource` and :class:`~streamsieve.sources.SparkSource`.
-        A source is returned as it is.
+        A source is returned unchanged.
     target : str or array, default=None
-        The column or field that holds the target; for data in memory, also the target itself.  svmlight
-        files bring their own.
+        The column or field that holds the target; for data in memory, also the target itself.  svmlight files
+        contain their own.
     **options
         Passed on to the source: ``sep``, ``encoding``, ``exclude`` and others for tables in files,
         ``exclude`` and ``ordered`` for streams, ``n_features`` and

@@ -24,7 +24,7 @@ class PartitionedQuery(ArrowStreamSource):
 
     Attributes
     ----------
-    names : names of the features; the target is not among them
+    names : names of the features, without the target
     n_rows : number of rows when the query was opened
     n_columns : number of features
 

@@ -26,7 +26,7 @@ ADDRESSES = {
 
 @dataclass(frozen=True)
 class Query:
-    """A query and the database that answers it; :func:`query` makes one, ``open`` streams its rows."""
+    """An SQL query and its database, made by :func:`query`; ``open`` streams its rows."""
 
     database: Any
     sql: str
@@ -168,14 +168,14 @@ class _Borrowed:
 
 
 def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
-    """Describe the rows of an SQL query, to be streamed by :func:`streamsieve.open`.
+    """Define an SQL query whose rows are streamed by :func:`streamsieve.open`.
 
     Parameters
     ----------
     database : str, DuckDB connection, or ADBC connection
         Addresses are "duckdb:///file.db" ("duckdb:///" for a database in memory, which reads files by
         their names), "sqlite:///file.db" and "postgresql://user@host/name".  An absolute path has four
-        slashes.  With an address, every reading opens a connection of its own.
+        slashes.  With an address, every pass opens its own connection.
     sql : str
         The query.  To resume a run from a checkpoint, it needs ORDER BY over a unique key.
     partition_on : str or None, default=None

@@ -59,7 +59,7 @@ class SparkSource(ShownSource):
     exclude : str or sequence of str, default=()
         Columns that are not features.
     skip_text : bool, default=False
-        Leave out columns that do not hold numbers instead of refusing them.
+        Whether to leave out columns that do not hold numbers instead of refusing them.
     order_by : str, default=None
         Sort the rows by this column, which is then no feature.  Partitions of a Spark frame have no order
         otherwise, and a half-life or a window needs one.

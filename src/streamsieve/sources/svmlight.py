@@ -40,7 +40,7 @@ class SvmlightSource(ShownSource):
         and ``qid:`` are ignored.  Several files form one stream, in the order given; those of a pattern
         in natural order (Day2 before Day10).
     n_features : int, default=None
-        Number of columns.  None: what the highest index in the files asks for.
+        Number of columns.  If None, it follows from the highest index in the files.
     zero_based : {"auto", True, False}, default="auto"
         Whether the first column has index 0 or 1.  "auto": 0 if that index occurs anywhere in the files,
         else 1.
@@ -108,7 +108,7 @@ class SvmlightSource(ShownSource):
         return [SourcePart(SvmlightSource(file, p, zero_based=zero_based), str(file)) for file in self.files]
 
     def identity(self) -> dict[str, Any]:
-        """Return what makes this stream this stream, as JSON: the width, and evidence of the files."""
+        """Return a JSON description that identifies the stream: the width, and evidence of the files."""
         p, zero_based = self._settled()
         return {
             "kind": type(self).__name__,
@@ -118,7 +118,7 @@ class SvmlightSource(ShownSource):
         }
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
-        """Refuse files that are not those of an earlier identity; the stream may have grown at its end."""
+        """Raise ``SourceError`` if files differ from an earlier identity; rows may have been appended."""
         p, zero_based = self._settled()
         with comparing(self, known):
             check_files(known["files"], self._lasting())

@@ -16,6 +16,7 @@ from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables import files as table_files
 from streamsieve.sources.tables import layout as table_layout
 from streamsieve.sources.tables.blocks import READ_VALUES, block_of
+from streamsieve.sources.tables.dates import order_of
 from streamsieve.sources.tables.files import IpcTable, ParquetTable, Table
 from streamsieve.sources.tables.transpose import converted, scratch_folder
 
@@ -80,8 +81,16 @@ class TableSource(ShownSource, Generic[T]):
             raise self._no_rows()
         return np.concatenate(pieces)
 
+    def times(self, name: str) -> npt.NDArray[Any]:
+        """Return the values of a column that rows are sorted by; dates in text become days since 1970."""
+        values = self.column(name)
+        if values.dtype.kind != "O" or not all(each is None or isinstance(each, str) for each in values):
+            return values
+        order = order_of(values, month_first=self._layout.choice.month_first)
+        return values if order is None else order.days_of(values)
+
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches; only the last may be smaller.  Begin just after ``start``."""
+        """Yield the rows in batches; only the last may be smaller.  Starts just after ``start``."""
         size = check_size("batch_size", batch_size)
         at = check_start(self, start, POSITION)
         if at["file"] >= len(self._tables):

@@ -197,7 +197,7 @@ class IntOr(Int):
     def check_value(self, name: str, value: Any) -> None:
         if isinstance(value, str):
             check_choice(name, value, (self.word, "a whole number"))
-        if value != self.word:
+        else:
             super().check_value(name, value)
 
 

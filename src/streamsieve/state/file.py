@@ -5,7 +5,7 @@ A ``.sieve`` file is a plain safetensors file.  Its metadata hold two strings:
 ``sieve``   a JSON header: format number, class, parameters;
 ``sha256``  a digest over that header and over every array's name, type, shape and bytes.
 
-A flipped bit anywhere is noticed, and any safetensors tool can look inside.  :func:`to_bytes` and
+Any flipped bit is detected, and any safetensors tool can read the file.  :func:`to_bytes` and
 :func:`from_bytes` do the same in memory, for a queue, a database or a worker of another process.
 """
 
@@ -108,7 +108,9 @@ def _same_bytes(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
-    """Read a state file, or refuse it with a sentence that says why."""
+    """Read a state file; ``StateError`` with the reason if it is not valid."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise StateError(f"a path is needed, got {type(path).__name__}; from_bytes reads bytes of a state")
     target = Path(path)
     with _opened(target) as (file, metadata):
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - no mapping
@@ -154,7 +156,7 @@ def _checked(name: object, metadata: Mapping[str, str], arrays: Arrays) -> tuple
 
 
 def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the header alone; it is quick, and unlike :func:`read` does not notice all damage."""
+    """Read the header only; this is fast, but unlike :func:`read` does not detect all damage."""
     target = Path(path)
     with _opened(target) as (_, metadata):
         return _header(target, metadata["sieve"])
@@ -211,7 +213,7 @@ def _now() -> str:
 
 
 def _keep(target: Path, previous: Path) -> None:
-    """Give a file that is about to be replaced a second name, with no moment at which it has none."""
+    """Give a file that is about to be replaced a second name, such that it always has at least one."""
     if not target.exists():
         return
     link = _aside(target)
@@ -230,7 +232,7 @@ def _keep(target: Path, previous: Path) -> None:
 
 
 def sweep(path: str | os.PathLike[str], *, older_than: float = 0.0) -> None:
-    """Remove what processes left beside a file that were killed while they wrote it.
+    """Remove temporary files of processes that were killed while writing a file.
 
     Only what was not touched for ``older_than`` seconds is removed, because another process may still be
     writing; 0 is for callers who know that none is.  Whatever is not as :func:`write` makes it is left alone.

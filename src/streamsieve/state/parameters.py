@@ -23,7 +23,7 @@ class FloatOr(Float):
         """Raise ``ParameterError`` unless the value is the word or a legal number."""
         if isinstance(value, str):
             check_choice(name, value, (self.word, "a number"))
-        if value != self.word:
+        else:
             super().check_value(name, value)
 
 

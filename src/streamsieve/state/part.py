@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._one_thread import guard
+from streamsieve._one_thread import SLOTS, guard
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.fields import Field
@@ -38,14 +38,14 @@ KIND = "$kind"
 
 
 class Part:
-    """Something whose state is declared: ``fields`` by attribute name, and nothing else.
+    """Base class of objects whose state is declared by ``fields``, by attribute name.
 
-    A class whose attributes are laid out for speed (spare room, tiles, dicts) says how they correspond to the
-    fields in :meth:`_record` and :meth:`_rebuilt`.  What declarations cannot say, :meth:`_misfits` (of the
-    values, before anything is built) and :meth:`_consistent` (of the whole) do.
+    A class whose attributes are laid out for speed (spare capacity, tiles, dicts) maps them to the fields in
+    :meth:`_record` and :meth:`_rebuilt`.  Constraints that declarations cannot express go to :meth:`_misfits`
+    (on the values, before anything is built) and :meth:`_consistent` (on the whole object).
     """
 
-    __slots__ = ("_users",)  # threads inside a summary; see _one_thread
+    __slots__ = SLOTS  # threads inside a summary; see _one_thread
     fields: ClassVar[Mapping[str, Field]]
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -71,11 +71,11 @@ class Part:
 
     @classmethod
     def _misfits(cls, record: Mapping[str, Any]) -> Iterator[str]:  # noqa: ARG003 - most have none
-        """Yield a sentence for each thing that does not fit together; asked before rebuilding."""
+        """Yield a sentence for each inconsistency between values; called before rebuilding."""
         yield from ()
 
     def _consistent(self) -> Iterator[str]:
-        """Yield a sentence for each thing that does not fit together; asked after rebuilding."""
+        """Yield a sentence for each inconsistency of the object; called after rebuilding."""
         yield from ()
 
     # ---------------------------------------------------------------- what follows from the declaration
@@ -94,7 +94,7 @@ class Part:
             return cls.from_tree(node, "")
 
     def copy(self) -> Self:
-        """Return a twin that shares nothing."""
+        """Return a deep copy."""
         return self.from_state(flat(self.tree()))
 
     def tree(self, ready: Mapping[str, Any] | None = None) -> dict[str, Node]:
@@ -249,7 +249,7 @@ def saved_name(name: str) -> str:
 
 @contextmanager
 def untouched_on_error(*instances: Any) -> Iterator[None]:
-    """Put objects' attributes back if the body raises: a failed call changes nothing."""
+    """Context manager that restores the attributes of objects if the body raises."""
     before = [(instance, dict(instance.__dict__)) for instance in instances if instance is not None]
     try:
         yield

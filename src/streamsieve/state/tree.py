@@ -1,4 +1,4 @@
-"""A state as a tree of arrays, and the place in it at which a check stands."""
+"""A state as a tree of arrays, and places in it for error messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Size:
 
 
 class Place:
-    """Where in a state a check stands: the path, and the sizes of the dimensions that are known there."""
+    """A place in a state: its path, and the sizes of dimensions known there."""
 
     def __init__(
         self, path: str = "", sizes: dict[str, Size] | None = None, every: list[Size] | None = None
@@ -70,7 +70,7 @@ class Place:
 
     @contextmanager
     def loading(self) -> Iterator[None]:
-        """Turn whatever the body raises into a ``StateError``: a state that does not fit may raise anything.
+        """Turn any exception of the body into a ``StateError``: an invalid state may raise anything.
 
         Checks and declarations say why in their own words; this is for what they did not foresee, from a
         constructor's ``ValueError`` to a compiler's error or a lack of memory.
@@ -88,7 +88,7 @@ class Place:
 
 
 def check_sizes(place: Place) -> None:
-    """Refuse sizes that no array proves; the whole state has been looked at."""
+    """Refuse sizes that no array proves, after the whole state was read."""
     for size in place.every:
         if not size.proven and size.value > UNPROVEN:
             raise StateError(

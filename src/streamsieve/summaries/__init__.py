@@ -1,4 +1,4 @@
-"""Summaries: what is remembered of a stream of rows.  Small, exact where possible, mergeable.
+"""Mergeable summaries of a stream of rows: small, and exact where possible.
 
 ================ =================================================================================
 moments          mean and variance of every feature per class
@@ -6,7 +6,7 @@ comoments        the same together with a numeric target, and their covariance
 cross_products   means and covariances of all pairs of features
 quantiles        the distribution of every feature per class, with a certified rank error
 contingency      counts of every value of every feature per class
-windows          the last rows, or all rows, as they came
+windows          the last rows, or all rows, stored
 by_type          quantities in one summary, levels in another
 target_bins      a numeric target, cut into classes for any summary by class
 class_totals     base class: labels, half-life and totals per class

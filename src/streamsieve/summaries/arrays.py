@@ -1,4 +1,4 @@
-"""Batches of rows and arrays over features: what several summaries do with them."""
+"""Operations on batches of rows and arrays over features that several summaries share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def in_steps(
 ) -> Iterator[tuple[Matrix, npt.NDArray[Any], FloatArray | None]]:
     """Yield ``step`` rows at a time; None for all of them."""
     n = X.shape[0]
-    if step is None or step >= n:  # a slice of a sparse row costs more than the row
+    if step is None or step >= n:  # slicing a sparse matrix costs more than processing a row
         yield X, y, weight
         return
     for low in range(0, n, step):
@@ -45,7 +45,7 @@ def by_class(codes: IntArray, n_classes: int) -> tuple[IntArray, IntArray]:
 
 
 def widened(X: Matrix, n_features: int, fill: float) -> Matrix:
-    """Append features to rows that lack them: 0 in sparse rows, ``fill`` in dense ones."""
+    """Append missing features to rows: 0 in sparse rows, ``fill`` in dense ones."""
     n, width = X.shape
     if width >= n_features:
         return X
@@ -62,7 +62,7 @@ def padded(a: npt.NDArray[Any], *shape: int) -> npt.NDArray[Any]:
 
 
 def remainder(whole: Any, part: FloatArray, n_rows: Any) -> FloatArray:
-    """Return ``whole - part`` for sums of weights, with what is only rounding of n_rows terms set to 0.
+    """Return ``whole - part`` for sums of weights, with rounding errors of n_rows terms set to 0.
 
     Fractional weights add up differently in different orders; the residue of two sums that should be equal
     must not count as mass.
@@ -75,7 +75,7 @@ def remainder(whole: Any, part: FloatArray, n_rows: Any) -> FloatArray:
 
 
 def checked_columns(columns: IntArray, n_features: int) -> IntArray:
-    """Return indices of features that all exist and all differ, or raise ``SchemaError``."""
+    """Return valid and distinct indices of features, or raise ``SchemaError``."""
     columns = np.asarray(columns, np.int64)
     outside = columns[(columns < 0) | (columns >= n_features)]
     if len(outside):

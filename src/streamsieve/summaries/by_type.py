@@ -1,4 +1,4 @@
-"""Columns of two kinds in one stream: quantities in one summary, levels in another."""
+"""Summary of numeric and categorical columns: quantities in one summary, levels in another."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ByType(Part):
     Notes
     -----
     Numbers among the features with levels go to both summaries: a matrix without some of its columns would be
-    a copy, and what the summary of numbers says about these features is never read.
+    a copy, and the results for these features in the summary of numbers are never read.
 
     Examples
     --------
@@ -73,23 +73,23 @@ class ByType(Part):
 
     @property
     def half_life(self) -> float | None:
-        """Rows after which an observation weighs half, if the summary of numbers fades."""
+        """Number of rows after which a weight is halved, if the summary of numbers fades."""
         half_life: float | None = self.numbers.half_life
         return half_life
 
     @property
     def n_rows(self) -> int:
-        """Rows seen, those of weight 0 excepted."""
+        """Number of rows seen, except those of weight 0."""
         return int(self.numbers.n_rows)
 
     @property
     def n_features(self) -> int:
-        """Features seen."""
+        """Number of features seen."""
         return int(self.numbers.n_features)
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         return int(self.numbers.nbytes) + int(self.levels.nbytes)
 
     @property
@@ -127,7 +127,7 @@ class ByType(Part):
         self.levels.fade(factor)
 
     def merge(self, other: Self) -> None:
-        """Become the summary of this stream followed by the other's."""
+        """Merge another summary, as if its rows had been added after these."""
         if not isinstance(other, ByType) or not np.array_equal(self.at, other.at):
             theirs = getattr(other, "at", None)
             there = type(other).__name__ if theirs is None else f"columns {theirs.tolist()}"
@@ -140,7 +140,7 @@ class ByType(Part):
         self.levels = levels
 
     def forget(self, columns: IntArray) -> None:
-        """Let all rows so far count as missing for some features."""
+        """Treat all rows so far as missing for some features."""
         columns = checked_columns(columns, self.n_features)
         self.numbers.forget(columns)
         self.levels.forget(np.flatnonzero(np.isin(self.at, columns)))

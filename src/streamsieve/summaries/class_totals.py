@@ -1,4 +1,4 @@
-"""What summaries have in common: codes of labels, a clock for fading, and the totals of every class."""
+"""Shared parts of summaries: label codes, exponential fading, and totals per class."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_number
+from streamsieve._parameters import check_choice, check_number
 from streamsieve._validation import mixed_labels
+from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray
-from streamsieve.state import Array, Float, Int, Nested, Part, Values, mass
+from streamsieve.state import Array, Choice, Float, Int, Nested, Part, Values, mass
 
 #: log2 of the largest factor at the start of a step; within one it may double, and squares are summed too.
 LARGEST = 100
 #: Longest half-life, in rows.
 LONGEST = 1e15
+#: Interpretations of a weight: number of copies of a row, or importance of one row.
+FREQUENCY, IMPORTANCE = WEIGHT_KINDS = ("frequency", "importance")
 
 
 class Fading(Part):
@@ -27,14 +30,24 @@ class Fading(Part):
     statistic is a ratio, so the common factor cancels; when it grows large, everything stored is multiplied
     once by a power of two, which is exact.  ``ticks`` are the rows that have passed, ``shift`` the powers of
     two taken out so far.
+
+    The effective number of rows is (sum w)^2 / sum w^2, where a row of frequency weight v counts as v rows,
+    and one of importance weight v as one row of weight v, like a faded row.
     """
 
-    fields = {"half_life": Float(1, LONGEST, optional=True), "ticks": Int(), "shift": Float()}
+    fields = {
+        "half_life": Float(1, LONGEST, optional=True),
+        "ticks": Int(),
+        "shift": Float(),
+        "kind": Choice(None, IMPORTANCE),  # absent: frequency
+    }
 
-    def __init__(self, half_life: float | None, ticks: int = 0, shift: float = 0.0) -> None:
+    def __init__(self, half_life: float | None, weight_kind: str = FREQUENCY) -> None:
         if half_life is not None:
             check_number("half_life", half_life, low=1, high=LONGEST)
-        self.half_life, self.ticks, self.shift = half_life, ticks, shift
+        check_choice("weight_kind", weight_kind, WEIGHT_KINDS)
+        self.half_life, self.ticks, self.shift = half_life, 0, 0.0
+        self.kind = None if weight_kind == FREQUENCY else weight_kind
 
     @property
     def exponent(self) -> float:
@@ -52,8 +65,16 @@ class Fading(Part):
             return None
         return np.exp2(np.arange(self.ticks, self.ticks + n) / self.half_life - self.shift)
 
+    def weights(self, n: int, weight: FloatArray | None) -> tuple[FloatArray | None, FloatArray | None]:
+        """Return the weights of the next n rows (None: all 1), and the squares to sum for them."""
+        factors = self.factors(n)
+        w = weight if factors is None else factors if weight is None else weight * factors
+        if self.kind is not None and w is not None:
+            return w, w * w
+        return w, w if w is None or factors is None else w * factors
+
     def advance(self, n: int) -> float | None:
-        """Let n rows pass; return the factor by which to rescale everything stored, if it is time."""
+        """Advance the clock by n rows; return the factor by which to rescale everything stored, if needed."""
         if self.half_life is None:
             return None
         self.ticks += n
@@ -62,13 +83,13 @@ class Fading(Part):
         return self.shrink()
 
     def shrink(self) -> float:
-        """Take the whole part of the exponent out, and return the power of two that does so."""
+        """Remove the integer part of the exponent, and return the corresponding power of two."""
         whole = float(np.floor(self.exponent))
         self.shift += whole
         return float(np.exp2(-whole))
 
     def precede(self, other: Fading, n_other: int) -> float:
-        """Take over the clock of rows that come after ours; return the factor for what we have stored."""
+        """Adopt the clock of rows that follow ours; return the factor for our stored values."""
         if self.half_life is None:
             return 1.0
         factor = float(np.exp2(other.exponent - self.exponent - n_other / self.half_life))
@@ -94,7 +115,7 @@ NEAR = 4096
 class LabelEncoder(Part):
     """Codes 0, 1, 2, ... in order of appearance.
 
-    Labels of one batch are new in sorted order, so that the codes do not depend on the order of rows.
+    New labels of a batch are added in sorted order, so that codes do not depend on the order of its rows.
     """
 
     fields = {"values": Values("classes")}
@@ -122,7 +143,7 @@ class LabelEncoder(Part):
     def encode_by_row(self, y: npt.NDArray[Any]) -> tuple[IntArray, list[Any], list[int]]:
         """Return codes of y, the new labels in the order of their first rows, and these rows.
 
-        No cut into batches changes this numbering.
+        This numbering does not depend on the size of batches.
         """
         codes, new = self.encode(y)
         known = len(self)
@@ -180,6 +201,11 @@ class Faded(Part, ABC):
         """Number of rows after which the weight of an observation has halved."""
         return self._fading.half_life
 
+    @property
+    def weight_kind(self) -> str:
+        """What a weight is: "frequency" or "importance"."""
+        return self._fading.kind or FREQUENCY
+
     def fade(self, factor: float) -> None:
         """Multiply the weight of all rows so far by ``factor``, 0 < factor <= 1."""
         self._scale(factor)
@@ -189,7 +215,7 @@ class Faded(Part, ABC):
         """Multiply all weights."""
 
     def _advance(self, n: int) -> None:
-        """Let n rows pass on the clock, and rescale if it is time."""
+        """Advance the clock by n rows, and rescale if needed."""
         factor = self._fading.advance(n)
         if factor is not None:
             self._scale(factor)
@@ -199,6 +225,16 @@ class Faded(Part, ABC):
         factor = self._fading.precede(other._fading, n_rows)
         if factor != 1.0:
             self._scale(factor)
+
+
+def check_alike(mine: Faded, theirs: Any, what: str, *more: str) -> None:
+    """Refuse to merge with anything but a summary of this class whose parameters are equal."""
+    if not isinstance(theirs, type(mine)):
+        raise MergeError(f"{what} only merge with {what}, not with a {type(theirs).__name__}")
+    for name in ("half_life", "weight_kind", *more):
+        here, there = getattr(mine, name), getattr(theirs, name)
+        if here != there:
+            raise MergeError(f"only {what} of equal {name} merge: {here} here, {there} there")
 
 
 class ClassTotals(Faded):
@@ -217,12 +253,12 @@ class ClassTotals(Faded):
         "_squares": mass("classes"),
     }
 
-    def __init__(self, half_life: float | None) -> None:
+    def __init__(self, half_life: float | None, weight_kind: str = FREQUENCY) -> None:
         self._labels = LabelEncoder()
-        self._fading = Fading(half_life)
+        self._fading = Fading(half_life, weight_kind)
         self._rows = np.zeros(0, np.int64)
         self._mass = np.zeros(0)
-        #: Sums of weights times their fading factors: mass / squares is the information of a unit of mass.
+        #: Sums of the squares of `Fading.weights`: mass / squares is the information of a unit of mass.
         self._squares = np.zeros(0)
 
     @property
@@ -232,26 +268,18 @@ class ClassTotals(Faded):
 
     @property
     def n_rows(self) -> int:
-        """Rows seen, those of weight 0 excepted."""
+        """Number of rows seen, except those of weight 0."""
         return int(self._rows.sum())
 
     def _add_classes(self, n_classes: int) -> None:
-        """Make room for late labels, always in new arrays: a failed update restores the old ones."""
+        """Extend the totals for new labels, by new arrays, so that a failed update keeps the old ones."""
         more = np.zeros(n_classes - len(self._mass), np.int64)  # np.pad is slow
         self._rows, self._mass, self._squares = (
             np.concatenate([a, more]) for a in (self._rows, self._mass, self._squares)
         )
 
-    def _weights(self, n: int, weight: FloatArray | None) -> tuple[FloatArray | None, FloatArray | None]:
-        """Return the weights of the next n rows (None: all 1), and the squares to sum for them."""
-        factors = self._fading.factors(n)
-        if factors is None:
-            return weight, weight
-        w = factors if weight is None else weight * factors
-        return w, w * factors
-
     def _add_rows(self, codes: IntArray, mass: FloatArray, squares: FloatArray | None) -> None:
-        """Count rows, let them pass on the clock, and rescale if it is time."""
+        """Count rows, advance the clock, and rescale if needed."""
         n_classes = len(self._mass)
         self._squares += np.bincount(codes, squares, minlength=n_classes)
         self._mass += mass

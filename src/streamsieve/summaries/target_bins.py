@@ -24,7 +24,7 @@ LONGEST = 2**31
 
 @register
 class TargetBins(Part):
-    """Summarize a numeric target by classes: its bins of equal frequency.
+    """Discretize a numeric target into equal-frequency classes, for any summary per class.
 
     The first rows are kept as they are.  When there are ``warm_up`` of them, their targets are cut into
     bins, the cuts are frozen, and these and all later rows go on to the summary inside with the bin of their
@@ -107,17 +107,17 @@ class TargetBins(Part):
 
     @property
     def n_rows(self) -> int:
-        """Rows seen, those of weight 0 excepted."""
+        """Number of rows seen, except those of weight 0."""
         return self._rows.n_rows if self._cuts is None else int(self._current.n_rows)
 
     @property
     def n_features(self) -> int:
-        """Features seen."""
+        """Number of features seen."""
         return self._rows.n_features if self._cuts is None else int(self._current.n_features)
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         return self._rows.nbytes + (0 if self._current is None else int(self._current.nbytes))
 
     def current(self) -> Any:
@@ -130,7 +130,7 @@ class TargetBins(Part):
         return equal_frequency_cuts(self._rows.labels(), self.bins, self._rows.weights())
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
-        """Take rows into account, all of them or (on an error) none."""
+        """Add rows, all of them or (on an error) none."""
         piece = present(X, y, weight, self.target, missing=self.missing)
         if piece.n_rows == 0:
             return
@@ -175,7 +175,7 @@ class TargetBins(Part):
         self._cuts, self._current, self._rows = cuts, summary, RowStore()
 
     def merge(self, other: Self) -> None:
-        """Become the summary of this stream followed by the other's."""
+        """Merge another summary, as if its rows had been added after these."""
         self._check_like(other)
         if other is self:
             self.merge(other.copy())
@@ -216,7 +216,7 @@ class TargetBins(Part):
             )
 
     def forget(self, columns: IntArray) -> None:
-        """Let all rows so far count as missing for some features."""
+        """Treat all rows so far as missing for some features."""
         if self._cuts is None:
             self._rows.forget(columns)
             self._current = None

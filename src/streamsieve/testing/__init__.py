@@ -16,7 +16,9 @@ The contracts of a selector are also there one by one::
     def test_contract(contract):
         contract()
 
-They come on top of scikit-learn's ``parametrize_with_checks``, which knows nothing of streams.
+They come on top of scikit-learn's ``parametrize_with_checks``, which knows nothing of streams.  ``common``,
+``rows``, ``columns`` and ``hooks`` hold the contracts of selectors; ``criteria``, ``summaries``, ``sources``
+and ``parts`` the laws of the parts; ``states`` forges states, ``programs`` runs random sequences of calls.
 """
 
 from streamsieve.testing._run import check_selector as check_selector

@@ -19,6 +19,7 @@ DOORS = frozenset(
         "check_labels_are_names",
         "check_frames_stay_frames",
         "check_parameter_errors",
+        "check_odd_parameters",
         "check_refusal_changes_nothing",
         "check_value_zoo",
         "check_refit_forgets",
@@ -52,7 +53,7 @@ def contracts(selector: Selector, *, doors: bool = True) -> Iterator[tuple[str, 
 
 
 def check_selector(selector: Selector) -> None:
-    """Run every contract; the first one broken raises ``AssertionError`` and says how.
+    """Run every contract; the first violation raises ``AssertionError`` with an explanation.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def cut(batch: Batch, size: int) -> list[Batch]:
     return [Batch(*(a[low : low + size] for a in batch)) for low in range(0, len(batch.y), size)]
 
 
-def learnt(make: Make, batches: list[Batch], form: str) -> Any:
+def learned(make: Make, batches: list[Batch], form: str) -> Any:
     """Return a summary that was updated with some batches."""
     summary = make()
     for batch in batches:

@@ -23,7 +23,7 @@ INFORMATIVE, CONSTANT, NOISE = 0, 5, slice(7, None)
 
 
 def check_criterion(criterion: Any) -> None:
-    """Check every law of a criterion; the first one broken raises ``AssertionError`` and says which.
+    """Check every law of a criterion; the first violation raises ``AssertionError`` with its name.
 
     Scores are finite, one per feature, and at least ``worst``; informative columns score higher than noise,
     constant columns no higher than any other, columns without values ``worst``.  A score depends on its own

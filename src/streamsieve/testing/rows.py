@@ -147,10 +147,10 @@ def check_merge_by_name(selector: Any) -> None:
         {names[j]: values[j] for j in rng.permutation(np.arange(i // 20, 5 + i // 16)) if j < len(names)}
         for i, values in enumerate(X)
     ]
-    whole = _learnt_by_dicts(fresh(selector), rows, y)
+    whole = _learned_by_dicts(fresh(selector), rows, y)
     for shards in (2, 7):
         parts = [
-            _learnt_by_dicts(_from_row(selector, part[0]), [rows[i] for i in part], y[part])
+            _learned_by_dicts(_from_row(selector, part[0]), [rows[i] for i in part], y[part])
             for part in np.array_split(np.arange(len(y)), shards)
         ]
         merged = _merged(parts)
@@ -221,7 +221,7 @@ def _streamed(selector: Any, data: Sample, sizes: Sequence[int]) -> Any:
     return selector
 
 
-def _learnt_by_dicts(selector: Any, rows: Sequence[dict[str, float]], y: Any) -> Any:
+def _learned_by_dicts(selector: Any, rows: Sequence[dict[str, float]], y: Any) -> Any:
     for row, target in zip(rows, y, strict=True):
         selector.learn_one(row, target)
     return selector
@@ -229,11 +229,11 @@ def _learnt_by_dicts(selector: Any, rows: Sequence[dict[str, float]], y: Any) ->
 
 def _shards(selector: Any, data: Sample, shards: int) -> list[Any]:
     """Learn the parts of a stream one by one."""
-    learnt = []
+    learned = []
     for rows in np.array_split(np.arange(len(data.y)), shards):
         part = Sample(data.X[rows], data.y[rows], data.names)
-        learnt.append(_streamed(_from_row(selector, rows[0]), part, [10**6]))
-    return learnt
+        learned.append(_streamed(_from_row(selector, rows[0]), part, [10**6]))
+    return learned
 
 
 def _from_row(selector: Any, row: Any) -> Any:

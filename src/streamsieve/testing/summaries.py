@@ -18,7 +18,7 @@ from streamsieve.testing._summary_rows import (
     Read,
     cut,
     known,
-    learnt,
+    learned,
     refused,
     rows,
     same,
@@ -27,7 +27,7 @@ from streamsieve.testing._summary_rows import (
 
 
 def check_summary(make: Make, read: Read | None = None) -> None:
-    """Check every law of a summary; the first one broken raises ``AssertionError`` and says which.
+    """Check every law of a summary; the first violation raises ``AssertionError`` with its name.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def fields_are_declared(make: Make, read: Read) -> None:  # noqa: ARG001
     """A state is read back, also of features that were forgotten."""
     for form, convert in FORMS.items():
         first, second = cut(rows(make(), 40), 20)
-        summary = learnt(make, [first], form)
+        summary = learned(make, [first], form)
         name = type(summary).__name__
         for forgotten in ([], [1, 3]):
             summary.forget(np.array(forgotten, dtype=np.int64))
@@ -103,9 +103,9 @@ def batches_are_immaterial(make: Make, read: Read) -> None:
     """Batches of any size give what one batch gives."""
     for form in FORMS:
         batch = rows(make(), 60)
-        whole = learnt(make, [batch], form)
+        whole = learned(make, [batch], form)
         for size in (1, 7):
-            parts = learnt(make, cut(batch, size), form)
+            parts = learned(make, cut(batch, size), form)
             same(
                 read(whole), read(parts), f"{form} batches of {size} rows give another summary than one batch"
             )
@@ -115,12 +115,12 @@ def merging_is_concatenating(make: Make, read: Read) -> None:
     """Merging is learning the other's rows next; the other is left as it was."""
     for form in FORMS:
         batch = rows(make(), 60)
-        left, middle, right = (learnt(make, [part], form) for part in cut(batch, 20))
+        left, middle, right = (learned(make, [part], form) for part in cut(batch, 20))
         before = middle.state()
         left.merge(middle)
         left.merge(right)
-        same(read(learnt(make, [batch], form)), read(left), f"{form}: merging differs from concatenating")
-        assert left.n_rows == learnt(make, [batch], form).n_rows, f"{form}: merging lost count of rows"
+        same(read(learned(make, [batch], form)), read(left), f"{form}: merging differs from concatenating")
+        assert left.n_rows == learned(make, [batch], form).n_rows, f"{form}: merging lost count of rows"
         same_bits(before, middle.state(), f"{form}: merging changed the other summary")
         state = left.state()
         left.merge(make())
@@ -129,7 +129,7 @@ def merging_is_concatenating(make: Make, read: Read) -> None:
         empty.merge(right)
         same(read(right), read(empty), f"{form}: an empty summary that merges another differs from it")
         right.merge(right)
-        twice = learnt(make, [Batch(*(np.concatenate([a, a]) for a in cut(batch, 20)[2]))], form)
+        twice = learned(make, [Batch(*(np.concatenate([a, a]) for a in cut(batch, 20)[2]))], form)
         same(
             read(twice), read(right), f"{form}: merging a summary with itself is not learning its rows twice"
         )
@@ -154,7 +154,7 @@ def weights_are_copies(make: Make, read: Read) -> None:
         same(read(present), read(weighted), f"{form}: rows of weight 0 count")
         if getattr(innermost(weighted), "half_life", None) is None:
             copies = np.repeat(np.arange(20), weight.astype(int))
-            repeated = learnt(make, [Batch(batch.X[copies], batch.y[copies])], form)
+            repeated = learned(make, [Batch(batch.X[copies], batch.y[copies])], form)
             same(read(repeated), read(weighted), f"{form}: weight k differs from k copies")
 
 
@@ -166,7 +166,7 @@ def labels_come_late(make: Make, read: Read) -> None:
         batch = rows(make(), 40)
         y = np.sort(batch.y)
         once, late = (
-            learnt(make, parts, form) for parts in ([Batch(batch.X, y)], cut(Batch(batch.X, y), 10))
+            learned(make, parts, form) for parts in ([Batch(batch.X, y)], cut(Batch(batch.X, y), 10))
         )
         assert sorted(late.classes) == [0, 1, 2], f"{form}: classes are {late.classes}, not 0, 1 and 2"
         same(read(once), read(late), f"{form}: late labels give another summary")
@@ -177,8 +177,8 @@ def features_come_late(make: Make, read: Read) -> None:
     first, second = cut(rows(make(), 40), 20)
     narrow = first.X.copy()
     narrow[:, 3:] = 0.0
-    late = learnt(make, [Batch(first.X[:, :3], first.y), second], "sparse")
-    wide = learnt(make, [Batch(narrow, first.y), second], "sparse")
+    late = learned(make, [Batch(first.X[:, :3], first.y), second], "sparse")
+    wide = learned(make, [Batch(narrow, first.y), second], "sparse")
     assert late.n_features == P, f"n_features is {late.n_features} after rows with {P}"
     same(
         read(wide),
@@ -194,19 +194,19 @@ def reindexing_moves_columns(make: Make, read: Read) -> None:
     columns = np.array([4, 0, 6, 2, 1])
     wide = np.zeros((40, 7))
     wide[:, columns] = batch.X
-    summary = learnt(make, [batch], "sparse")
+    summary = learned(make, [batch], "sparse")
     before = summary.state()
     moved = summary.reindexed(columns, 7)
     same(
-        read(learnt(make, [Batch(wide, batch.y)], "sparse")),
+        read(learned(make, [Batch(wide, batch.y)], "sparse")),
         read(moved),
         "reindexed moved columns wrongly, or a place without a feature does not read as one that was 0 in "
         "every row",
     )
     same_bits(before, summary.state(), "reindexed changed the summary itself")
     order = np.array([2, 0, 1, 4, 3])
-    back = learnt(make, [batch], "dense").reindexed(order, P).reindexed(np.argsort(order), P)
-    same(read(learnt(make, [batch], "dense")), read(back), "reindexing there and back changed the summary")
+    back = learned(make, [batch], "dense").reindexed(order, P).reindexed(np.argsort(order), P)
+    same(read(learned(make, [batch], "dense")), read(back), "reindexing there and back changed the summary")
     refused(SchemaError, lambda: summary.reindexed(np.array([0, 0, 1, 2, 3]), 7), "two features in one place")
 
 
@@ -214,7 +214,7 @@ def forgetting_is_missing(make: Make, read: Read) -> None:  # noqa: ARG001
     """``forget`` keeps rows and features, the summary goes on, and unknown features are refused."""
     for form, convert in FORMS.items():
         first, second = cut(rows(make(), 40), 20)
-        summary = learnt(make, [first], form)
+        summary = learned(make, [first], form)
         summary.forget(np.array([1, 3]))
         assert (summary.n_rows, summary.n_features) == (20, P), f"{form}: forgetting features lost rows"
         summary.update(convert(second.X), second.y)
@@ -230,7 +230,7 @@ def nan_is_missing(make: Make, read: Read) -> None:
     columns = np.array([1, 3])
     for form, convert in FORMS.items():
         batch = rows(make(), 30)
-        summary = learnt(make, [batch], form)
+        summary = learned(make, [batch], form)
         before, gone = summary.state(), np.full_like(batch.X, np.nan)
         try:
             summary.update(convert(gone), batch.y)
@@ -239,15 +239,15 @@ def nan_is_missing(make: Make, read: Read) -> None:
             continue
         # a window may have dropped rows, and the weight of a row depends on the rows after it under fading
         if summary.n_rows == 60 and getattr(innermost(summary), "half_life", None) is None:
-            alone = read(learnt(make, [batch], form))
+            alone = read(learned(make, [batch], form))
             same(alone, read(summary), f"{form}: rows that hold nothing but NaN change what is known")
         without = batch.X.copy()
         without[:, columns] = np.nan
-        forgot = learnt(make, [batch], form)
+        forgot = learned(make, [batch], form)
         forgot.forget(columns)
         same(
             read(forgot),
-            read(learnt(make, [Batch(without, batch.y)], form)),
+            read(learned(make, [Batch(without, batch.y)], form)),
             f"{form}: features that are NaN in every row differ from features that were forgotten",
         )
 
@@ -258,10 +258,10 @@ def removing_undoes_updating(make: Make, read: Read) -> None:
         return
     for form, convert in FORMS.items():
         first, second = cut(rows(make(), 40), 20)
-        summary = learnt(make, [first, second], form)
+        summary = learned(make, [first, second], form)
         summary.remove(convert(second.X), second.y)
         same(
-            read(learnt(make, [first], form)),
+            read(learned(make, [first], form)),
             read(summary),
             f"{form}: removing rows does not undo adding them",
         )
@@ -273,8 +273,8 @@ def states_round_trip(make: Make, read: Read) -> None:
     """After merges and fading, a state is read back bit for bit, shares nothing, and goes on identically."""
     for form, convert in FORMS.items():
         parts = cut(rows(make(), 80), 20)
-        summary = learnt(make, parts[:1], form)
-        summary.merge(learnt(make, parts[1:2], form))
+        summary = learned(make, parts[:1], form)
+        summary.merge(learned(make, parts[1:2], form))
         if isinstance(make(), Fades):
             summary.fade(0.5)
             assert summary.n_rows == 40, f"{form}: fading changed the number of rows"
@@ -295,7 +295,7 @@ def refused_rows_leave_no_trace(make: Make, read: Read) -> None:  # noqa: ARG001
     """Infinite values, and labels of another kind, are refused and change nothing."""
     for form, convert in FORMS.items():
         first, second = cut(rows(make(), 40), 20)
-        summary = learnt(make, [first], form)
+        summary = learned(make, [first], form)
         before = summary.state()
         bad = second.X.copy()
         bad[-1, 2] = np.inf

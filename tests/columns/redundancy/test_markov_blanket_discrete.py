@@ -10,8 +10,9 @@ from streamsieve.columns.redundancy import slots
 from streamsieve.columns.redundancy.markov_blanket import discrete
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rule import MarkovBlanketConfig
-from streamsieve.decisions import Decisions, FeatureNames
+from streamsieve.decisions import Decisions
 from streamsieve.exceptions import StateError
+from streamsieve.feature_names import FeatureNames
 from streamsieve.protocols import ColumnBlock, Reason, Task
 from tests.helpers.tier import cases
 from tests.real_data import load_real

@@ -1,4 +1,4 @@
-"""Class separability: does a column separate classes better than those accepted before it?"""
+"""Class separability of the columns of a group, by which OGFS and DOFS accept columns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Float, register
 
 SCATTER = ("moments", "pairwise", "moments_literal", "labels_literal")
-#: Least variance within classes, so that a column that separates them fully has a finite ratio.
+#: Lower bound on the variance within classes, so that perfect separation has a finite ratio.
 LEAST_WITHIN = 1e-6
 #: Code of the kernel for a column that is accepted.
 ACCEPTED = 0
@@ -26,15 +26,15 @@ NO_PAIRS = np.zeros((0, 0))
 
 
 class Separability(NamedTuple):
-    """When a column raises the class separability of the columns of its group accepted before it."""
+    """The rule by which a column must raise the class separability of its group."""
 
     epsilon: float
     alpha: float
-    #: Whether columns must separate classes at all.
+    #: Whether class separability is tested at all.
     needed: bool = True
     #: Compare the paper's t statistic with alpha instead of making a t test.
     literal: bool = False
-    #: One of separability and redundancy is enough.
+    #: Whether passing one of the two criteria, separability and redundancy, is enough.
     either: bool = False
 
     def accept(
@@ -55,8 +55,8 @@ class Separability(NamedTuple):
 def scatters(scatter: str, Z: FloatArray, classes: IntArray) -> tuple[FloatArray, FloatArray]:
     """Return the variance of unit columns, one per row, between classes and within them.
 
-    "moments": of the class means, weighted by class frequency, and of the values about them.
-    "moments_literal": the paper's, whose class means all weigh the same.
+    "moments": variance of the class means, weighted by class frequency, and of the values about them.
+    "moments_literal": the paper's formula, with equal weights of class means.
     "pairwise": mean squared distance of two values of different classes, and of one class.
     "labels_literal": the paper's label graphs, which are swapped: the one called "between" measures within.
     """
@@ -125,7 +125,8 @@ class SeparabilityGroups(ElasticNetGroups[Refit]):
         out = replaced[replaced >= q]
         decisions.change(feature[out], REDUNDANT, pair[out], feature[by[out]])
         out = gone[gone < q]
-        # a kept column may absorb another because of what is new: then that happens at the last newcomer
+        # a kept column may absorb another one given the new ones; the eviction is then attributed to the last
+        # of these
         steps = np.where(by[out] >= q, feature[by[out]], feature[-1])
         causes = np.where(by[out] >= 0, feature[by[out]], -1)
         statistic = np.where(by[out] >= 0, pair[out], self.slots["relevance"][slots[out]])

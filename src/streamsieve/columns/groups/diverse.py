@@ -31,7 +31,7 @@ class DOFSConfig(NamedTuple):
 
     similarity: Similarity
     sampler: Sampler
-    #: Measure of redundancy, and the largest one allowed; None: the draw alone decides.
+    #: Measure of redundancy, and its maximum; None if the draw alone decides.
     redundancy: str | None
     limit: float
     scatter: str
@@ -45,7 +45,7 @@ class DOFSConfig(NamedTuple):
 
 
 def redundancy_features(redundancy: str, X: FloatArray) -> FloatArray:
-    """Return what columns, one per row, are compared by: ranks of unit length, or the values themselves."""
+    """Return the representation by which columns, one per row, are compared: scaled ranks, or the values."""
     if redundancy != "spearman":
         return X
     ranks = rankdata(X, axis=1) - (X.shape[1] + 1) / 2
@@ -75,7 +75,7 @@ def redundancy_limit(redundancy: str, threshold: float, alpha: float) -> float:
 
 
 class GroupStatistics(NamedTuple):
-    """What is known of the kept columns, which come first, and of the group after them."""
+    """Statistics of the kept columns, which come first, and of the group after them."""
 
     n_kept: int
     feature: IntArray
@@ -94,7 +94,7 @@ class GroupStatistics(NamedTuple):
 
 
 class GroupExamination:
-    """The examination of one group: what is found so far about its columns, and about the kept ones.
+    """The examination of one group: the results so far for its columns, and for the kept ones.
 
     Reasons, statistics, p-values (NaN: that of the statistic) and the features responsible are those of the
     group; ``model`` are the positions of the columns that stay, in order of arrival.
@@ -133,7 +133,7 @@ class GroupExamination:
         others = np.concatenate([self.model, known.n_kept + accepted, known.n_kept + batch])
         group = np.concatenate([accepted, batch])
         redundancy = known.redundancy[np.ix_(group, others)]
-        # those accepted before that are still there are in the model
+        # columns accepted before and not dropped since are in the model
         redundancy[:, len(self.model) : len(self.model) + len(accepted)] = -np.inf
         code, by = config.separability.accept(
             known.between[group], known.within[group], len(accepted), redundancy, config.limit
@@ -152,7 +152,7 @@ class GroupExamination:
         self.p_value[lost] = np.nan
 
     def _refit(self, new: IntArray, known: GroupStatistics, net: ElasticNet | None) -> None:
-        """Fit the model to its columns and the new ones; a column without weight leaves."""
+        """Fit the model to its columns and the new ones; columns with weight 0 are dropped."""
         weights = known.weights.copy()
         weights[self.model] = self.weights
         self.model = np.sort(np.concatenate([self.model, new]))
@@ -265,7 +265,7 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
             new, draw = model[q:] - q, outcome.draw
             self._factor.append(draw.rows[new], draw.given[np.ix_(new, new)])
         else:
-            self._factor.size = 0  # rebuilt for the fewer columns when it is needed
+            self._factor.size = 0  # rebuilt lazily, for the remaining columns
 
     def p_values(self, decided: DeferredDecisions) -> FloatArray:
         """Return the p-values of decisions: NaN for columns that were not drawn."""
@@ -286,7 +286,7 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         store = super()._rebuilt(record)
-        # computed again, it would differ by roundings
+        # saved, because a recomputed one would differ by rounding
         store._factor = Factor(record["factor"])  # noqa: SLF001 - its own class
         return store
 

@@ -18,7 +18,7 @@ KernelFunction: TypeAlias = Callable[[FloatArray, FloatArray], FloatArray]
 
 #: Added to the diagonal of a similarity matrix without Cholesky factor, relative to its largest entry.
 JITTERS = (0.0, 1e-12, 1e-9)
-#: Conditional similarity that rounding leaves of a column in the span of those kept, relative to its own.
+#: Relative conditional similarity below which a column is in the span of the kept ones, up to rounding.
 NEGLIGIBLE = 1e-8
 #: How far below 0 an eigenvalue may lie by rounding, relative to the largest similarity.
 ROUNDING = 1e-7
@@ -30,7 +30,7 @@ class Draw(NamedTuple):
     """The columns drawn from a group."""
 
     sampled: BoolArray
-    #: Probability of each column to be drawn, given the kept columns.
+    #: Probability that each column is drawn, given the kept columns.
     probability: FloatArray
     #: Similarities of the group given the kept columns, and its rows of the Cholesky factor of all.
     given: FloatArray
@@ -140,7 +140,7 @@ class Sampler(NamedTuple):
 
 
 def uniform_draws(seed: int, features: IntArray) -> FloatArray:
-    """Return numbers uniform on [0, 1) that depend only on the seed and the arrival index.
+    """Return uniform draws from [0, 1) that depend only on the seed and the arrival index.
 
     SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014).
     """
@@ -163,7 +163,7 @@ def _symmetric(similarity: FloatArray) -> FloatArray:
 
 
 def _cholesky(similarity: FloatArray) -> FloatArray:
-    """Return a Cholesky factor, of a slightly larger diagonal if rounding demands it."""
+    """Return a Cholesky factor; if rounding prevents it, that of a slightly larger diagonal."""
     largest = float(similarity.diagonal().max(initial=0.0))
     for jitter in JITTERS:
         with contextlib.suppress(np.linalg.LinAlgError):

@@ -1,4 +1,4 @@
-"""Elastic net between groups: kept and new columns in one linear model; a column without weight leaves."""
+"""Elastic net between groups: a model of kept and new columns, which drops columns with weight 0."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from streamsieve.independence import FisherZ
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Nested
 
-#: Coordinate descent has converged when no weight moves further, in units of correlations.
+#: Convergence tolerance of coordinate descent: the largest change of a weight, in units of correlations.
 TOLERANCE = 1e-12
 MOST_SWEEPS = 10_000
-#: How far a gradient may be from what it is at a minimum, for a target of length 1.
+#: Tolerance of the optimality conditions, for a target of length 1.
 SHORT = 1e-6
 
 Judged = TypeVar("Judged")
@@ -38,7 +38,7 @@ class Refit(NamedTuple):
 
 
 class ElasticNet(NamedTuple):
-    """Penalties of a linear model; a column whose weight is shorter than ``least`` is dropped."""
+    """Penalties of a linear model; columns whose weight has a norm below ``least`` are dropped."""
 
     lasso: float
     ridge: float = 0.0
@@ -54,7 +54,7 @@ class ElasticNet(NamedTuple):
         return Refit(weights, stays, self._replacements(gram, products, weights, stays))
 
     def _check_settled(self, rest: FloatArray, weights: FloatArray) -> None:
-        """Warn if the weights are not those of a minimum; ``rest`` are the products with the residual."""
+        """Warn if weights violate the optimality conditions; ``rest`` are the products with the residual."""
         lengths = _lengths(weights)
         pull = self.ridge + self.lasso / np.where(lengths > 0, lengths, 1.0)
         off = _lengths(rest - pull[:, None] * weights) - np.where(lengths > 0, 0.0, self.lasso)
@@ -78,7 +78,7 @@ class ElasticNet(NamedTuple):
         alone = (_lengths(products) - self.lasso) / (1.0 + self.ridge)
         gone, left = np.flatnonzero(~stays & (alone > self.least + TOLERANCE)), np.flatnonzero(stays)
         if len(gone) and len(left):
-            # what each kept column takes from the product of a dropped one with the target
+            # by how much each kept column reduces the product of a dropped one with the target
             taken = gram[np.ix_(gone, left)] * (products[gone] @ weights[left].T)
             by[gone] = left[np.argmax(taken, axis=1)]
         return by
@@ -148,7 +148,7 @@ class ElasticNetGroups(GroupStore[Judged]):
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         store = super()._rebuilt(record)
-        # computed again, it would differ by roundings
+        # saved, because a recomputed one would differ by rounding
         store._gram = record["gram"]  # noqa: SLF001 - its own class
         return store
 

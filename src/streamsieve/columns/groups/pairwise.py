@@ -15,11 +15,12 @@ from streamsieve._kernels import groups as kernel
 from streamsieve.columns.deferred import DeferredDecisions, leaves
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore
 from streamsieve.columns.redundancy.slots import SLOT, Shape
-from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REDUNDANT, ReplacedPValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REDUNDANT
 from streamsieve.dependence.blocks import DENSE_VALUES, TIE, unit_columns
 from streamsieve.dependence.information import c_log_c
 from streamsieve.independence import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
+from streamsieve.lazy_p_values import ReplacedPValues
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, Nested, register
 
@@ -188,7 +189,7 @@ class PairwiseDiscreteGroups(PairwiseGroups):
             yield GroupCandidates(chosen + low, statistic[part][chosen], some)
 
     def _discretized(self, X: Matrix) -> dict[str, npt.NDArray[Any]]:
-        """Return codes, numbers of categories and entropies, in the order in which the kernel takes them."""
+        """Return codes, numbers of categories and entropies, in the order of the kernel's arguments."""
         X = sp.csc_array(X)
         n, m = X.shape
         codes, levels = np.zeros((m, n), np.uint16), np.zeros(m, np.int64)

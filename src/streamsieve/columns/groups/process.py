@@ -1,4 +1,4 @@
-"""Columns in groups: where groups end, what they are called, and the decisions on complete ones."""
+"""The process of selectors of grouped columns: group boundaries, labels, and decisions on complete groups."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Store = TypeVar("Store", bound=GroupStore[Any])
 
 @dataclass(frozen=True, slots=True)
 class GroupBlock(ColumnBlock):
-    """Some columns of a stream, and after how many of them a group ends."""
+    """A block of columns, and the positions at which groups end."""
 
     ends: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
@@ -40,8 +40,8 @@ class GroupProcess(Part, Generic[Store]):
     Parameters
     ----------
     store : decides on complete groups
-    group_size : number of consecutive columns in a group, for blocks that do not say where groups end; None
-        for groups of one column
+    group_size : number of consecutive columns in a group, for blocks without group boundaries; None for
+        groups of one column
     """
 
     fields = {
@@ -68,7 +68,7 @@ class GroupProcess(Part, Generic[Store]):
 
     @property
     def named(self) -> IntArray:
-        """Arrival indices of the columns kept, and of those of the open group that may still be."""
+        """Arrival indices of the columns kept, and of those of the open group that may still be kept."""
         features: IntArray = self.store.slots["feature"][self.store.members]
         return features
 
@@ -83,7 +83,7 @@ class GroupProcess(Part, Generic[Store]):
         return {self.labels[g] if self.labels else g: feature[group == g] for g in np.unique(group).tolist()}
 
     def announce(self, labels: Sequence[Label] | None) -> None:
-        """Take the labels of the next groups, which must be new; None if they have none."""
+        """Register the labels of the next groups, which must be new; None if they have none."""
         labels = None if labels is None else [_label(label) for label in labels]
         begun = self.store.closed > 0 or self.n_open > 0 or len(self.labels) > 0
         if begun and (labels is None) != (not self.labels):
@@ -98,7 +98,8 @@ class GroupProcess(Part, Generic[Store]):
                     f"the group {label!r} is complete already: offer all its columns at once, or "
                     "give it another label"
                 )
-        self.labels = [*self.labels, *(labels or ())]  # a new list: a refused call returns to the old one
+        # a new list, so that a failed call can restore the old one
+        self.labels = [*self.labels, *(labels or ())]
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Decide on the groups that a block completes; its first column has arrival index ``start``."""
@@ -111,7 +112,7 @@ class GroupProcess(Part, Generic[Store]):
         return self._settled(self.store.take(block.X, ends, start))
 
     def offer_one(self, x: FloatArray) -> None:
-        """Leave single columns to `offer`."""
+        """Return None: single columns need `offer`."""
 
     def outlook(self) -> Outcome:
         """Return the decisions on the open group as if it were complete; changes nothing."""
@@ -125,7 +126,7 @@ class GroupProcess(Part, Generic[Store]):
         return outcome_of(decided, self.store.p_values(decided), self.store.test)
 
     def problems(self, store: type[GroupStore[Any]], group_size: int | None, offered: int) -> Iterator[str]:
-        """Yield what does not fit a selector with this kind of store and ``offered`` columns."""
+        """Yield the inconsistencies with a selector with this kind of store and ``offered`` columns."""
         if type(self.store) is not store or self.group_size != group_size:
             yield f"its groups are not those of its parameters, which need a {store.__name__}"
         yield from self.store.deferred.problems(offered)
@@ -141,28 +142,32 @@ class GroupProcess(Part, Generic[Store]):
 
 
 if TYPE_CHECKING:
-    _Beside = ColumnSelector
+    MixinBase = ColumnSelector
 else:
-    _Beside = object
+    MixinBase = object
 
 
-class OffersGroups(_Beside):
-    """What a `ColumnSelector` with a `GroupProcess` has besides: whole groups, and a look at them."""
+class OffersGroups(MixinBase):
+    """Mixin for a `ColumnSelector` with a `GroupProcess`: ``offer_group``, and attributes of groups."""
 
     _process_: GroupProcess[Any]
 
     def offer_group(
         self, X: Any, names: Sequence[str] | str | None = None, group: Label | None = None
     ) -> Sequence[Decision]:
-        """Offer a whole group of columns; it is decided at once.
+        """Offer a whole group of columns, which is decided at once.
 
-        A group that ``group_size`` left open ends here.
+        An open group (see ``group_size``) is closed first.
 
         Parameters
         ----------
-        X : a block of columns (or one column) over the rows given to ``begin``
-        names : their names, unlike any before; a dataframe brings its own; else x0, x1, ...
-        group : label of the group, text or a whole number, unlike any before; all groups have one, or none
+        X : array-like of shape (n_rows,) or (n_rows, n_columns)
+            The columns of the group, over the rows given to ``begin``.
+        names : sequence of str, default=None
+            Names of the columns, different from all earlier ones.  If None, those of the dataframe, else x0,
+            x1, ...
+        group : str or int, default=None
+            Label of the group, different from all earlier ones.  Either all groups have a label or none has.
 
         Returns
         -------
@@ -172,7 +177,7 @@ class OffersGroups(_Beside):
         self._check_begun("offering columns")
 
         def whole(block: ColumnBlock) -> GroupBlock:
-            if block.names is not None:  # whatever may be refused is refused before the label is taken
+            if block.names is not None:  # everything that may fail comes before the label is registered
                 self.names_.check(block.names, self.n_features_in_)
             self._process_.announce(None if group is None else [group])
             ends = [0] * (self._process_.n_open > 0) + [
@@ -184,24 +189,30 @@ class OffersGroups(_Beside):
         try:
             return self._offer_checked(X, [names] if isinstance(names, str) else names, whole)
         except BaseException:
-            if self.n_features_in_ == offered:  # nothing of the group was taken, so its label is free
+            # no column of the group was decided, so its label is free again
+            if self.n_features_in_ == offered:
                 self._process_.labels = known
             raise
 
     def fit(
         self, X: Any, y: Any = None, groups: Any = None, serial: Any = None, *, holdout: Any = None
     ) -> Self:
-        """Offer the columns of X in order: ``begin(y)``, then group after group.
+        """Select features from a whole matrix, by offering its columns group by group.
 
         Parameters
         ----------
-        X : all columns (dense, sparse or dataframe)
-        y : one label or number per row
-        groups : the group of each column, as text or whole numbers, columns of a group side by side; None for
-            groups of ``group_size``
-        serial : False for rows that are independent, also if they do not look so; True is refused, because
-            the method has no test for rows in time order
-        holdout : rows to keep from selection, as for ``begin``
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            All columns.
+        y : array-like of shape (n_rows,)
+            The target: one label or number per row.
+        groups : array-like of shape (n_features,), default=None
+            Group label of each column, text or integers; the columns of a group must be adjacent.  If None,
+            groups of ``group_size`` columns.
+        serial : bool, default=None
+            False states that rows are independent, and silences the warning about autocorrelation.  True is
+            not supported.
+        holdout : float or boolean mask, default=None
+            Rows to hold out from selection; see ``begin``.
 
         Returns
         -------
@@ -219,7 +230,7 @@ class OffersGroups(_Beside):
                 self._offer_block(GroupBlock(block.X, block.names, types=block.types, ends=inside))
                 done += block.X.shape[1]
             if len(ends) == 0 or done != ends[-1]:
-                raise SchemaError(f"groups names the group of {ends[-1:].sum()} columns, but X has {done}")
+                raise SchemaError(f"groups has labels for {ends[-1:].sum()} columns, but X has {done}")
         return self
 
     @property
@@ -249,7 +260,7 @@ def _label(label: Any) -> Label:
 
 
 def _runs(groups: Any) -> tuple[list[Label], IntArray]:
-    """Return the label of each run of equal labels, and where it ends."""
+    """Return the label and the end of each run of equal labels."""
     try:
         labels = [_label(label) for label in groups]
     except TypeError as error:

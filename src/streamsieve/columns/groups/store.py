@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from streamsieve.columns.deferred import DeferredDecisions, correlation_p_values
 from streamsieve.columns.redundancy.slots import SLOT, Shape, Slots
-from streamsieve.decisions import PValues
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Field, Int, Nested, Part
 
@@ -37,9 +37,9 @@ class GroupCandidates(NamedTuple):
 class GroupStore(Part, ABC, Generic[Judged]):
     """Slots for the kept columns of closed groups, in order of arrival, and for members of the open group.
 
-    A column of the open group that is rejected already leaves only its deferred decision.  A subclass says
-    what the outcome would be if the open group ended now (:meth:`_judge`), and what follows from an outcome;
-    looking and closing both ask for it.
+    Of a rejected column of the open group, only the deferred decision is stored.  A subclass computes the
+    outcome as if the open group ended now (:meth:`_judge`), which :meth:`outlook` and :meth:`close` share,
+    and applies it.
     """
 
     fields: ClassVar[Mapping[str, Field]] = {
@@ -61,13 +61,13 @@ class GroupStore(Part, ABC, Generic[Judged]):
         #: Slots in order of arrival.
         self.kept = np.zeros(0, np.int64)
         self.open = np.zeros(0, np.int64)
-        #: Number of complete groups, and with it the number of the open one.
+        #: Number of complete groups, which is also the number of the open one.
         self.closed = 0
         self.deferred = DeferredDecisions()
 
     @abstractmethod
     def _entries(self) -> dict[str, tuple[str, Shape]]:
-        """Return the arrays of slots that this kind of store has."""
+        """Return the slot arrays of this kind of store."""
 
     @abstractmethod
     def _candidates(
@@ -84,14 +84,14 @@ class GroupStore(Part, ABC, Generic[Judged]):
 
     @abstractmethod
     def _write(self, outcome: Judged, decisions: DeferredDecisions) -> None:
-        """Write the decisions on the open group, and which kept columns leave."""
+        """Write the decisions on the open group, and the evictions of kept columns."""
 
     @abstractmethod
     def _survivors(self, outcome: Judged) -> IntArray:
         """Return the slots of the columns that stay, in order."""
 
     def _adopt(self, outcome: Judged) -> None:
-        """Take over what else an outcome says, because the group has ended; slots are those of before."""
+        """Apply the rest of an outcome when the group has ended; slots are still the old ones."""
 
     def p_values(self, decided: DeferredDecisions) -> PValues | FloatArray | None:
         """Return the p-values of decisions; None without a test."""
@@ -103,10 +103,10 @@ class GroupStore(Part, ABC, Generic[Judged]):
         return np.concatenate([self.kept, self.open])
 
     def take(self, X: Matrix, ends: IntArray, start: int) -> DeferredDecisions:
-        """Take columns ``start, start + 1, ...`` and return the decisions on all groups that they complete.
+        """Add columns ``start, start + 1, ...`` and return the decisions on all groups that they complete.
 
-        A group ends after the first ``ends[0]``, ``ends[1]``, ... columns of the block; those after the last
-        of them stay open.
+        Groups end after the first ``ends[0]``, ``ends[1]``, ... columns of the block; the remaining columns
+        stay in the open group.
         """
         width, before = X.shape[1], self.closed
         decisions = self.deferred.copy()  # an error while measuring changes nothing
@@ -152,7 +152,7 @@ class GroupStore(Part, ABC, Generic[Judged]):
         self, features: IntArray, relevance: FloatArray, entries: Mapping[str, npt.NDArray[Any]],
         decisions: DeferredDecisions,
     ) -> None:  # fmt: skip
-        """Let candidates into the open group; a subclass may decide on them at once."""
+        """Add candidates to the open group; a subclass may decide on them at once."""
         del decisions
         self.open = np.concatenate([self.open, self._put(features, relevance, entries)])
 
@@ -167,7 +167,7 @@ class GroupStore(Part, ABC, Generic[Judged]):
         return slots
 
     def _close_until(self, group: int, decisions: DeferredDecisions) -> None:
-        """Make ``group`` the open one; if it is a new one, the open group is decided."""
+        """Make ``group`` the open group; if it is a new one, close the previous group."""
         if group == self.closed:
             return
         if len(self.open):
@@ -187,7 +187,7 @@ class GroupStore(Part, ABC, Generic[Judged]):
     @classmethod
     @abstractmethod
     def _empty(cls, record: Mapping[str, Any]) -> Self:
-        """Return a store without columns, made with what the record says."""
+        """Return a store without columns, configured by the record."""
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

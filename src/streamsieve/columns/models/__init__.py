@@ -11,5 +11,5 @@ file                model                                         a column
 ==================  ============================================  ==========================================
 
 ``losses.py`` and ``coordinate_descent.py`` serve ``lasso.py``: losses with their targets, and the solver.
-``multi_pass.py`` offers all columns again; ``threads.py`` measures ahead of ``substitution.py``.
+``multi_pass.py`` makes repeated passes over all columns; ``threads.py`` serves ``substitution.py``.
 """

@@ -12,9 +12,9 @@ ROUNDS = 10
 
 
 def minimize(work: FloatArray) -> float:
-    """Minimize the quadratic approximation by coordinate descent, with Newton steps when that is slow.
+    """Minimize the quadratic approximation by coordinate descent, with Newton steps if that is slow.
 
-    It ends when every gradient is accurate enough, or when only rounding is left.  Return the distance to the
+    Stops when every gradient is accurate enough, or when only rounding is left.  Returns the distance to the
     minimum.
     """
     best, in_vain, excess = math.inf, 0, math.inf

@@ -22,7 +22,7 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Choice, Float, Part
 
-#: Columns and coefficients that a model has room for at first.
+#: Initial capacity for columns and coefficients.
 FIRST = 16
 #: Accuracy of the solver as a fraction of the tolerance, so that a copy of a column in the model, whose
 #: gradient equals the penalty, stays out.
@@ -35,15 +35,15 @@ MOST_IN_VAIN = 30
 #: Largest distance to the minimum of a fit that has converged, as a multiple of the solver's accuracy, which
 #: the tolerance and rounding allow for.
 SHORT = 100.0
-#: By how much what is stored may differ from what is computed again.
+#: Tolerance between stored and recomputed values of a state.
 SHORT_OF = 1e-6
 #: Outcomes of a column: kept, constant, or irrelevant.
 CODES = (KEPT, CONSTANT, IRRELEVANT)
-#: In the place of columns whose values are not needed.
+#: Placeholder for columns whose values are not needed.
 NO_COLUMNS = ColumnSlices(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
 #: Smallest positive number.
 LEAST = 5e-324
-#: What a model knows of a column: its L1 and L2 penalty, mean and standard deviation.
+#: Constants of a column: its L1 and L2 penalty, mean and standard deviation.
 FACTS = ("l1_of", "l2_of", "mean", "deviation")
 
 
@@ -74,9 +74,9 @@ class LassoModel(Part):
         "output": Array("i8", "coefficients", below="outputs"),
         "value": Array("f8", "coefficients", finite=True),
         "reference": Array("f8", "outputs", "rows", low=0, high=1),
-        # what follows from the fields above but for roundings, which a resumed run has in common
+        # derived from the fields above, but saved so that a resumed run has the same rounding errors
         "predictor": Array("f8", "outputs", "rows", finite=True),
-        "probability": Array("f8", "outputs", "rows", low=0, high=1, optional=True),  # of classes only
+        "probability": Array("f8", "outputs", "rows", low=0, high=1, optional=True),  # for classes only
         "residual": Array("f8", "outputs", "rows", finite=True),
         "mean_loss": Float(),
         "curvature": Array("f8", "built", "built", finite=True),
@@ -99,8 +99,8 @@ class LassoModel(Part):
         self._code = LOSSES.index(loss)
         self._target = target
         self._center, self._unit = units
-        #: What the kernel needs: penalties in the units inside, whether they are those of columns as they
-        #: are, and tolerances.
+        #: Arguments of the kernel: penalties in internal units, whether columns are penalized in their own
+        #: units, and tolerances.
         self._prices = (
             config.l1 / self._unit, float(config.l2), 0.0 if config.standardize else 1.0, config.tol,
             10 * ROUNDING,
@@ -188,12 +188,12 @@ class LassoModel(Part):
         return Outcome(reason, statistic, evictions=evictions, start=start)
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
-        """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
+        """Reject a single column, as (reason, statistic, p-value), or return None to leave it to `offer`."""
         if len(self._target) > 1:
             return None
         ss, product = kernel.one_column(x, self.residual[0])
         if not 0.0 < ss < math.inf:
-            return None  # constant or not finite: `offer` says which
+            return None  # constant or not finite: `offer` finds out which
         scale = math.sqrt(ss / self.n)
         gradient = product / (self.n * scale)
         l1, _, as_they_are, tol, rounding = self._prices
@@ -205,7 +205,7 @@ class LassoModel(Part):
         self, slices: ColumnSlices, mean: FloatArray, ss: FloatArray, start: int, low: int, known: bool,  # noqa: FBT001
         reason: npt.NDArray[np.uint8], statistic: FloatArray,
     ) -> int:  # fmt: skip
-        """Judge the columns from ``low`` on, up to the first that must join."""
+        """Evaluate the columns from ``low`` on, up to the first that joins."""
         found: int = grafting_columns.search(
             *slices, mean, ss, start, low, known, self._prices, CODES, self._feature, self._size,
             self.residual, reason, statistic,
@@ -229,7 +229,7 @@ class LassoModel(Part):
     def _fit(self) -> float:
         """Refit all coefficients from their present values; return the distance to the minimum.
 
-        It is at most 1 if the solver is as accurate as it should be, and larger if rounding prevents that.
+        It is at most 1 if the required accuracy was reached, and larger if rounding prevented it.
         """
         work = np.empty((self._many + 5, self._many))
         owners = self._owner, self._class, self._value
@@ -299,13 +299,13 @@ class LassoModel(Part):
         return dict(sorted(zip(gone[:dropped].tolist(), gradient[:dropped].tolist(), strict=True)))
 
     def _more_columns(self) -> None:
-        """Make room for twice as many columns."""
+        """Double the capacity for columns."""
         self._columns, self._facts, self._feature = (
             np.concatenate([a, np.empty_like(a)]) for a in (self._columns, self._facts, self._feature)
         )
 
     def _more_coefficients(self) -> None:
-        """Make room for twice as many coefficients."""
+        """Double the capacity for coefficients."""
         many = len(self._value)
         self._owner, self._class, self._value = (
             np.concatenate([a, np.empty_like(a)]) for a in (self._owner, self._class, self._value)
@@ -342,7 +342,7 @@ class LassoModel(Part):
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         if not is_target(record["loss"], record["target"]):
-            raise ParameterError(f"the loss {record['loss']!r} cannot have such a target")
+            raise ParameterError(f"the target in the state is not valid for the loss {record['loss']!r}")
         model = cls.__new__(cls)
         model._fill(record)  # noqa: SLF001 - its own class
         return model

@@ -1,6 +1,7 @@
 """Linear models that columns join one at a time, and (with downdating) leave.
 
-The model is a QR factorization of its centred columns: what a new column adds is one product with Q.
+The model is a QR factorization of its centered columns: the contribution of a new column is one product with
+Q.
 """
 
 from __future__ import annotations
@@ -21,12 +22,18 @@ from streamsieve.state import Array, Float, Part
 
 #: A residual sum of squares below this fraction of the target's is rounding: the model fits exactly.
 EXACT = 1e-10
-#: A mean farther from 0, in standard deviations, costs more digits than the test of collinearity can spare.
+#: Largest ratio of mean to standard deviation without centering; beyond it the test of collinearity loses too
+#: many digits.
 FAR = 1e3
-#: Vectors of the basis that there is room for at first.
+#: Initial capacity for basis vectors.
 ROOM = 16
 #: Largest value of a residual or coefficient in a state; targets are limited to 1e100.
 MOST = 1e110
+
+
+def tied(residuals: FloatArray) -> FloatArray:
+    """Return residuals of unit length, rounded so that values equal up to rounding have tied ranks."""
+    return np.round(residuals, 12)
 
 
 class LinearModel(Part):
@@ -42,10 +49,10 @@ class LinearModel(Part):
     def __init__(self, y: FloatArray) -> None:
         self.n = len(y)
         self.size = 0
-        #: One basis vector per row; the constant one is left out, because everything is centred.
+        #: One basis vector per row; the constant one is left out, because everything is centered.
         self.basis = np.empty((ROOM, self.n))
         self.residual = with_squares(y - y[0])
-        for _ in range(2):  # the second pass removes what rounding left
+        for _ in range(2):  # second pass: remove the rounding error of the first
             self.residual -= self.residual.mean()
         self.tss = self.rss = float(self.residual @ self.residual)
         self._features: list[int] = []
@@ -57,7 +64,7 @@ class LinearModel(Part):
 
     @property
     def floor(self) -> float:
-        """Residual sum of squares below which there is nothing but rounding: the model fits exactly."""
+        """Residual sum of squares at or below which the model fits exactly, up to rounding."""
         return EXACT * self.tss
 
     @property
@@ -81,6 +88,15 @@ class LinearModel(Part):
         products = X.T @ self.basis[: self.size].T
         squared: FloatArray = np.einsum("ij,ij->i", products, products)
         return squared
+
+    def left(self, columns: FloatArray) -> FloatArray:
+        """Return the residuals of columns given the model, one per row, scaled to unit length."""
+        left = columns - columns.mean(axis=1, keepdims=True)
+        basis = self.basis[: self.size]
+        for _ in range(2):  # second pass: remove the rounding error of the first
+            left -= (left @ basis.T) @ basis
+        left -= left.mean(axis=1, keepdims=True)
+        return tied(left / np.sqrt(np.einsum("ij,ij->i", left, left))[:, None])
 
     def f_statistic(self, drop: FloatArray) -> FloatArray:
         """Return t squared, from reductions of the residual sum of squares."""
@@ -180,7 +196,7 @@ class DowndatableLinearModel(LinearModel):
         return self.n * np.log(np.maximum(self.rss + self.losses(), least) / least)
 
     def remove(self, place: int) -> None:
-        """Remove a column, by its place in order of arrival: rotate the basis so that one vector is free."""
+        """Remove a column, by its place in order of arrival, by rotations that free one basis vector."""
         q = self.size
         rest = self.triangle[place:, place + 1 :]
         turn, upper = scipy.linalg.qr(rest) if rest.shape[1] else (np.eye(q - place), rest)
@@ -223,14 +239,14 @@ class LinearCandidates(Candidates):
     def __init__(self, model: LinearModel, X: Matrix) -> None:
         self.model = model
         mean, self.ss, self.direction = column_products(X, model.residual)
-        # X is multiplied by vectors that sum to 0 only, so centring matters where offsets would cost digits
+        # X is multiplied only by vectors that sum to 0, so centering is needed only where offsets cost digits
         far = not sp.issparse(X) and bool(np.any(np.abs(mean) * X.shape[0] ** 0.5 > FAR * np.sqrt(self.ss)))
         self._X = X - mean if far else X
-        # with an obstacle nothing is tested any more
+        # with an obstacle, no column is tested
         self.outside = self.ss - model.inside(self._X) if model.obstacle is None else self.ss
 
     def take(self, j: int, feature: int) -> None:
-        """Add a column to the model; from now on only later columns are valid."""
+        """Add a column to the model; afterward only candidates that arrived later are valid."""
         basis, weight = self.model.add(dense_column(self._X, j), feature)
         along = inner_products(self._X, j + 1, basis)
         self.outside[j + 1 :] -= along * along

@@ -24,11 +24,12 @@ RIDGE = 1e-6
 #: The classes are separated if the log-odds of every row have the right sign and exceed this.
 MARGIN = 0.01
 MOST_STEPS = 100
-#: Halving the largest float so often leaves 0.
+#: Maximum number of halvings of a step: the largest float halved this often is 0.
 MOST_HALVINGS = 2100
-#: Smallest weight of a row: rows of near certain class have none left to divide by.
+#: Lower bound on the weight p (1 - p) of a row, to avoid division by 0 for probabilities near 0 or 1.
 TINY = 1e-300
-#: Least curvature: the intercept has no penalty, and no curvature when every row is near certain.
+#: Lower bound on the curvature: the unpenalized intercept has almost none if all probabilities are near 0 or
+#: 1.
 FLAT = 1e-10
 #: Fraction of a weighted column that is rounding.
 INSIDE = 1e-12
@@ -43,13 +44,13 @@ class LogisticModel(Part):
     fields = {
         "_y": Array("f8", "rows", low=0, high=1),
         "_space": Nested(LinearModel, shares=("rows", "columns")),
-        # far beyond what the penalty allows
+        # bounds of a state, far beyond what the penalty allows
         "_coefficients": Array("f8", "columns+1", low=-1e12, high=1e12),
     }
 
     def __init__(self, y: FloatArray) -> None:
         self._y = y
-        # in an orthonormal basis of the columns Newton's equations are well conditioned
+        # an orthonormal basis of the columns, in which Newton's equations are well conditioned
         self._space = LinearModel(y)
         mean = float(y.mean())
         self._coefficients = np.array([np.log(mean / (1 - mean))])
@@ -101,10 +102,10 @@ class LogisticModel(Part):
         self.weight = np.maximum(expit(odds) * expit(-odds), TINY)
         root = np.sqrt(self.weight)
         basis = design * root
-        logistic.orthonormalise(basis, INSIDE)
+        logistic.orthonormalize(basis, INSIDE)
         self.basis = basis * root
         score = np.where(self._y > 0, expit(-odds), -expit(odds))
-        # the penalty leaves a trace of the model's own columns in the score
+        # because of the penalty, the score of the model's own columns is not exactly 0
         score -= (basis @ (score / root)) @ self.basis
         self.residual = score - score.mean()
 
@@ -161,8 +162,8 @@ def _fit(design: FloatArray, y: FloatArray, coefficients: FloatArray) -> FloatAr
 class LogisticCandidates(Candidates):
     """Columns of a block as candidates for a logistic model.
 
-    A column is collinear relative to its unweighted length, so that one that varies only in rows of certain
-    class is.
+    Collinearity is relative to the unweighted length of a column, so a column that varies only in rows with
+    probabilities near 0 or 1 counts as collinear.
     """
 
     model: LogisticModel
@@ -170,7 +171,7 @@ class LogisticCandidates(Candidates):
     def __init__(self, model: LogisticModel, X: Matrix) -> None:
         self.model = model
         mean, self.ss, self.direction = column_products(X, model.residual)
-        # weighting shifts the mean, and a large one would cost digits; CSC blocks come without offsets
+        # weighting shifts the mean, and a large mean costs digits; CSC blocks have no offsets
         self._X = X if sp.issparse(X) else X - mean
         self.outside = self._left(0)
 
@@ -188,7 +189,7 @@ class LogisticCandidates(Candidates):
         return left
 
     def take(self, j: int, feature: int) -> None:
-        """Add a column to the model; from now on only later columns are valid."""
+        """Add a column to the model; afterward only candidates that arrived later are valid."""
         self.model.add(dense_column(self._X, j), feature)
         self.measure_again(j + 1)
 

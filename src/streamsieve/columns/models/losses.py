@@ -1,4 +1,4 @@
-"""Losses and penalties of penalized models, and the targets they take."""
+"""Losses and penalties of penalized models, and the encoding of their targets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def encoded_target(loss: str, y: FloatArray) -> tuple[FloatArray, tuple[float, f
 
 
 def is_target(loss: str, target: FloatArray) -> bool:
-    """Whether a loss can have such a target: numbers, or an indicator per class."""
+    """Whether a target is valid for a loss: numbers, or an indicator per class."""
     outputs, n = target.shape
     if loss == "squared":
         return bool(outputs == 1 and n > 0 and np.all(np.isfinite(target)))

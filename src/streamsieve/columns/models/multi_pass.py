@@ -1,4 +1,4 @@
-"""Several passes over a matrix of columns, for models in which a column may join when it is offered again."""
+"""Repeated passes over a matrix of columns, for models that a rejected column may join later."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from streamsieve.base import ColumnSelector
 from streamsieve.decisions import KEPT, Outcome
 from streamsieve.protocols import ColumnBlock, Decision, Event, Reason
 
-#: Most passes of a fit that goes on until a pass changes nothing.
+#: Maximum number of passes of a fit that continues until a pass changes nothing.
 MOST_PASSES = 1000
 #: Decides on a block whose first column has a given arrival number; columns in the model are skipped.
 Settle: TypeAlias = Callable[[ColumnBlock, int], Outcome]
@@ -25,16 +25,16 @@ Settle: TypeAlias = Callable[[ColumnBlock, int], Outcome]
 def passes(
     selector: ColumnSelector, blocks: Iterable[ColumnBlock], most: int | None, settle: Settle
 ) -> Iterator[int]:
-    """Offer blocks again and again; yield the number of passes after each of them.
+    """Offer all blocks repeatedly; yield the number of passes after each pass.
 
-    From the second pass on the ledger records changes only, with the number of columns as their step.
+    From the second pass on, the ledger records only changes, with the number of columns as their step.
 
     Parameters
     ----------
     selector : a selector whose decisions may change when a column is offered again
     blocks : all columns, in order
-    most : number of passes; None: until a pass changes nothing
-    settle : decides on a block of the second pass or a later one
+    most : maximum number of passes; None to continue until a pass changes nothing
+    settle : function that decides on a block from the second pass on
     """
     known: list[ColumnBlock] = []
     for block in blocks:
@@ -88,7 +88,7 @@ def _offer_again(selector: ColumnSelector, block: ColumnBlock, outcome: Outcome)
         left[gone.step - start].append(gone)
     changed = sorted({*np.flatnonzero(outcome.reason == KEPT).tolist(), *left})
     names, step = selector.names_, selector.n_features_in_
-    if block.names is not None:  # those of rejected columns may have been forgotten
+    if block.names is not None:  # names of rejected columns may have been forgotten
         names.restore([start + j for j in changed], [block.names[j] for j in changed])
     for j in changed:
         for gone in left[j]:

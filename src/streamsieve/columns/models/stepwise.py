@@ -6,6 +6,8 @@ The model does not change between two columns that join it, so whole blocks of c
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -14,37 +16,45 @@ import scipy.sparse as sp
 
 from streamsieve.decisions import COLLINEAR as COLLINEAR_CODE
 from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, Eviction, Outcome
-from streamsieve.dependence.blocks import some_columns, without_offsets
+from streamsieve.dependence.blocks import dense_columns, some_columns, without_offsets
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Part
 
 #: Columns tested together: their products with the model are one matrix product, and stay in cache.
 BLOCK = 1024
-#: A centred column is collinear if less than this fraction of its sum of squares lies outside the model;
+#: A centered column is collinear if less than this fraction of its sum of squares lies outside the model;
 #: five digits are left then.
 COLLINEAR = 1e-10
-#: Least initial wealth of an investing rule, and the least that 2^53 columns leave of it: the levels, which
-#: are shares of the wealth, never round to 0.
+#: Minimum initial wealth of an investing rule, and what 2^53 columns leave of it: levels, which are fractions
+#: of the wealth, never underflow to 0.
 LEAST_WEALTH, LEAST_LEFT = 1e-100, 1e-110
 
 #: Statistics and p-values of the columns tested, in order, and whether the last of them joins.
 Tested: TypeAlias = tuple[FloatArray, FloatArray | None, bool]
+#: Function from positions among the columns to be tested to their values, a row per column.
+Values: TypeAlias = Callable[[IntArray], FloatArray]
 
 
 class Candidates(ABC):
-    """Columns of a small block, and the gain of each for the present model."""
+    """Columns of a small block, and the gain of each for the current model."""
 
     model: Model
-    #: Products of the columns with the residual, which have the signs that their coefficients would have.
+    #: Products of the columns with the residual; each has the sign of the column's coefficient.
     direction: FloatArray
-    #: Sum of squares of every centered column, and what the model leaves of it.
+    #: Sum of squares of every centered column, and of its residual given the model.
     ss: FloatArray
     outside: FloatArray
+    #: The block; its dense columns may have been centered.
+    _X: Matrix
+
+    def values(self, some: IntArray) -> FloatArray:
+        """Return the values of some columns, one per row, up to an additive constant each."""
+        return dense_columns(self._X, some)
 
     def gain(self, low: int) -> tuple[BoolArray, FloatArray]:
         """Return which columns from ``low`` on are not collinear with the model, and the gain of each.
 
-        A collinear column gains nothing, and none does once the model has an obstacle.
+        The gain of a collinear column is 0, and so are all gains once the model has an obstacle.
         """
         outside = self.outside[low:]
         free, gain = outside > COLLINEAR * self.ss[low:], np.zeros(len(outside))
@@ -54,7 +64,7 @@ class Candidates(ABC):
 
     @abstractmethod
     def take(self, j: int, feature: int) -> None:
-        """Add a column to the model; from now on only later columns are valid."""
+        """Add a column to the model; afterward only candidates that arrived later are valid."""
 
     @abstractmethod
     def measure_again(self, low: int) -> None:
@@ -87,7 +97,7 @@ class Model(Protocol):
 class Stepwise(Part, ABC):
     """A model, and the test that a column must pass to join it.
 
-    A subclass writes :meth:`test`, and declares ``model`` among its fields.
+    A subclass implements :meth:`test`, and declares ``model`` among its fields.
     """
 
     #: Whether the statistic gets the sign of the coefficient.
@@ -106,7 +116,7 @@ class Stepwise(Part, ABC):
         return self.model.features
 
     @abstractmethod
-    def test(self, gain: FloatArray, testable: BoolArray, first: int) -> Tested:
+    def test(self, gain: FloatArray, testable: BoolArray, first: int, values: Values) -> Tested:
         """Test columns in order up to the first that passes.
 
         Parameters
@@ -114,6 +124,7 @@ class Stepwise(Part, ABC):
         gain : gain of every remaining column
         testable : which of them can be tested; the others have no gain
         first : arrival number of the first
+        values : function from positions of columns to their values, a row per column
         """
 
     def joined(self, candidates: Candidates, low: int, newcomer: int) -> list[Eviction]:  # noqa: ARG002
@@ -124,7 +135,7 @@ class Stepwise(Part, ABC):
         return []
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:  # noqa: ARG002
-        """Reject a single column at once, as (reason, statistic, p-value), or leave it to `offer`."""
+        """Reject a single column, as (reason, statistic, p-value), or return None to leave it to `offer`."""
         return None
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
@@ -140,7 +151,8 @@ class Stepwise(Part, ABC):
             while low < end - begin:
                 free, gain = candidates.gain(low)
                 testable = free & (self.model.obstacle is None)
-                found, p_values, accepted = self.test(gain, testable, start + begin + low)
+                values = partial(_values, candidates, low)
+                found, p_values, accepted = self.test(gain, testable, start + begin + low, values)
                 done = len(found)
                 part, here = slice(begin + low, begin + low + done), slice(low, low + done)
                 statistic[part] = np.copysign(found, candidates.direction[here]) if self.signed else found
@@ -163,3 +175,7 @@ class Stepwise(Part, ABC):
             reasons[~free] = COLLINEAR_CODE
         reasons[constant] = CONSTANT
         return reasons
+
+
+def _values(candidates: Candidates, low: int, some: IntArray) -> FloatArray:
+    return candidates.values(low + some)

@@ -20,16 +20,16 @@ from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Rea
 from streamsieve.state import Array, Bool, Choice, Float, Int, Part
 
 LOSSES = ("squared", "logistic")
-#: Columns that a model has room for at first.
+#: Initial capacity for columns.
 FIRST = 64
-#: Smaller coefficients and steps are 0: the target has unit variance.
+#: Coefficients and steps below this count as 0; the target has unit variance.
 LEAST = 1e-9
-#: Values that a thread measures between two commits: fewer take less time than waking a thread.
+#: Values that a thread measures between two commits; with fewer, waking a thread costs more than it saves.
 PIECE = 2**19
-#: Unchecked columns whose sum of squares reaches this are checked: values may be too large, or not finite.
-#: Well below what is refused, because two such numbers may add up.
+#: Unchecked columns with a larger sum of squares are checked for values that are too large or not finite.
+#: Well below the limit, because two such numbers may be added.
 SUSPICIOUS = 1e190
-#: Most columns that a thread measures between two commits: they are measured with an old residual.
+#: Maximum number of columns that a thread measures between two commits, as they see an outdated residual.
 MOST_AHEAD = 8
 
 
@@ -45,19 +45,19 @@ class SubstitutionConfig(NamedTuple):
 
 
 class BlockConfig(NamedTuple):
-    """How the columns of a block are measured and weighed."""
+    """Options for measuring and comparing the columns of a block."""
 
-    #: Columns that a thread measures between two commits; 0: one thread does everything, column by column.
+    #: Columns that a thread measures between two commits; 0 for a single thread, column by column.
     ahead: int
     n_threads: int
-    #: Sum of squares from which values are suspicious.
+    #: Sum of squares from which on the values of a column have to be checked.
     limit: float
     #: Whether the model may have to be rolled back.
     careful: bool
 
 
 class SubstitutionModel(Part):
-    """At most ``budget`` columns and their coefficients, which take a step from time to time.
+    """A model of at most ``budget`` columns, whose coefficients take a step toward the minimum periodically.
 
     Inside, columns have mean 0 and variance 1, and so has a numeric target.
     """
@@ -115,7 +115,7 @@ class SubstitutionModel(Part):
         self._theta, self._feature = np.zeros(places), np.zeros(places, np.int64)
         #: Mean and standard deviation of every column.
         self._facts = np.zeros((places, 2))
-        #: Columns in rows, in any order; pages of zeros cost nothing until a column moves in.
+        #: Columns as rows, in any order; the operating system allocates pages of zeros on first use.
         self._store = np.zeros((0, self.n))
         self._where = np.zeros(places, np.int64)
         self._free = np.zeros(0, np.int64)
@@ -145,13 +145,13 @@ class SubstitutionModel(Part):
         return self._theta[: self.size] * self._unit / self._facts[: self.size, 1]
 
     def offer_one(self, x: FloatArray) -> None:
-        """Leave single columns to `offer`: each of them moves the coefficients."""
+        """Return None: single columns need `offer`, as each of them moves the coefficients."""
 
     def offer(self, block: ColumnBlock, start: int, n_threads: int = 1, *, checked: bool = True) -> Outcome:
         """Decide on a block whose first column has arrival number ``start``.
 
-        Columns that are in the model already stay there, and are skipped.  Values that were not ``checked``
-        are refused with ``BadValueError`` if need be; nothing has changed then.
+        Columns that are already in the model are skipped.  Unless ``checked``, bad values raise
+        ``BadValueError``, and nothing has changed then.
         """
         outcome = self._decide(block.X, start, n_threads, math.inf if checked else SUSPICIOUS)
         if outcome is None:
@@ -160,7 +160,7 @@ class SubstitutionModel(Part):
         return outcome
 
     def _decide(self, X: Matrix, start: int, n_threads: int, limit: float) -> Outcome | None:
-        """Decide on a block; None, and nothing has changed, if a sum of squares reaches the limit."""
+        """Decide on a block; return None, without any change, if a sum of squares reaches the limit."""
         m = X.shape[1]
         slices = column_slices(X)
         ahead = _ahead(slices) if n_threads > 1 else 0
@@ -180,7 +180,7 @@ class SubstitutionModel(Part):
                 self._all_but_used_are_free()
         if done < m:
             return None
-        statistic = facts[:, 2].copy()  # a ledger may keep it, but not the rest
+        statistic = facts[:, 2].copy()  # a copy, so that the ledger does not hold the whole array
         reason = np.where(np.abs(statistic) > LEAST, OUTSCORED, IRRELEVANT).astype(np.uint8)
         reason[facts[:, 1] == 0] = CONSTANT
         reason[evicted > -2] = KEPT
@@ -194,7 +194,7 @@ class SubstitutionModel(Part):
         self, slices: ColumnSlices, facts: FloatArray, start: int, outcome: tuple[IntArray, FloatArray],
         config: BlockConfig,
     ) -> int:  # fmt: skip
-        """Measure and weigh columns; return how many, up to the first with suspicious values."""
+        """Measure and compare columns, up to the first whose values must be checked; return their number."""
         m, ahead, limit = len(facts), config.ahead, config.limit
         # rows that hold a column of the model must not be overwritten if it may have to be rolled back
         fresh = np.full(len(self._store), not config.careful)
@@ -229,7 +229,7 @@ class SubstitutionModel(Part):
         return done
 
     def _changing(self) -> tuple[npt.NDArray[Any], ...]:
-        """Return everything that a block may change, but the store."""
+        """Return everything that a block may change, except the store."""
         return (
             self._predictor, self._residual, self._level, self._counts,
             self._theta, self._feature, self._facts, self._where,
@@ -241,7 +241,7 @@ class SubstitutionModel(Part):
         self._counts[3:] = len(free), 0
 
     def _reserve(self, places: int, spare: int) -> None:
-        """Make room for ``places`` columns, and ``spare`` more rows in the store."""
+        """Allocate room for ``places`` columns, and ``spare`` more rows in the store."""
         while len(self._theta) < places:
             self._theta, self._feature, self._facts, self._where = (
                 np.concatenate([a, np.zeros_like(a)])
@@ -283,7 +283,7 @@ class SubstitutionModel(Part):
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         loss, predictor = record["loss"], record["predictor"]
         if not _is_target(loss, record["target"]) or (predictor is None) is (loss == "logistic"):
-            raise ParameterError(f"the loss {loss!r} cannot have such a target or predictor")
+            raise ParameterError(f"the target or predictor in the state is not valid for the loss {loss!r}")
         model = cls.__new__(cls)
         model._fill(record)  # noqa: SLF001 - its own class
         return model
@@ -309,14 +309,14 @@ class SubstitutionModel(Part):
 
 
 def _ahead(slices: ColumnSlices) -> int:
-    """Return how many columns a thread measures at once; 0 if they are too few or too short for threads."""
+    """Return how many columns a thread measures at once; 0 if there is too little work for threads."""
     m = len(slices[0]) - 1
     ahead = -(-PIECE * m // max(len(slices[2]), 1))
     return ahead if ahead <= MOST_AHEAD and m >= 2 * ahead else 0
 
 
 def _is_target(loss: str, target: FloatArray) -> bool:
-    """Whether a loss can have such a target: numbers, or two classes, 0 and 1."""
+    """Whether a target is valid for a loss: numbers, or two classes, 0 and 1."""
     if loss == "logistic":
         return bool(np.all((target == 0) | (target == 1))) and 0 < target.sum() < len(target)
     return len(target) > 0 and bool(np.all(np.isfinite(target)))

@@ -1,4 +1,4 @@
-"""Threads that measure ahead of the calling one, which commits in order."""
+"""Parallel measurement ahead of the calling thread, which commits in order."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def in_order(
 
     Pieces are measured while earlier ones are committed, so a measurement may miss the last commits: at most
     as many as there are threads.  A ``commit`` that returns False ends the run; so does an error, which is
-    raised.  Only the calling thread changes anything, so an interrupt leaves no piece half committed, and it
-    waits for measurements under way.
+    raised.  Only the calling thread changes anything, so an interrupt leaves no piece half committed; it
+    waits for measurements in progress.
     """
     pool = ThreadPoolExecutor(n_threads)
     ahead: deque[Future[None]] = deque()

@@ -1,9 +1,9 @@
-"""Rules for streams of mixed types: the fast rule of one kind of columns, as long as there is one kind.
+"""Redundancy rules for streams of mixed types, which use the fast rule of one type while there is only one.
 
-Candidates are numbers, compared by correlation, or levels, compared by contingency tables.  As long as only
-one kind has reached the rule, the rule of that kind decides, exactly as if it had been asked for.  With the
-first candidate of the other kind the kept columns move to the rule of mixed types, which stays.  Only the
-order of candidates matters, never how they were cut into blocks.
+Candidates are numbers, compared by correlation, or levels, compared by contingency tables.  While all
+candidates are of one kind, the rule of that kind decides, exactly as if it had been requested.  With the
+first candidate of the other kind, the kept columns move to the rule for mixed types, which decides from then
+on.  The result depends on the order of candidates, but not on the size of blocks.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class KeptColumns(NamedTuple):
     feature: IntArray
     #: Positions in ``column_types.TYPES``.
     types: IntArray
-    #: One row per column; of numbers centred and scaled, which changes no test.
+    #: One row per column; of numbers centered and scaled, which changes no test.
     values: FloatArray
     #: All that the rule has on record.
     record: Mapping[str, Any]
 
 
 class RuleByType(RedundancyRule):
-    """A rule that begins as that of one kind of columns and becomes that of mixed types if need be."""
+    """A rule that starts as that of one kind of columns, and switches to mixed types when needed."""
 
     fields = {
         "test": Nested(RelevanceByType, shares=("rows",)),
@@ -49,7 +49,7 @@ class RuleByType(RedundancyRule):
         "types": Array("u1", "kept", high=len(TYPES) - 1),
         "values": Array("f8", "held", "rows", finite=True, optional=True),
     }
-    #: Whether there is a rule of levels; else levels go to the rule of mixed types.
+    #: Whether there is a rule for levels; otherwise they go to the rule for mixed types.
     has_levels: ClassVar[bool] = False
 
     def __init__(self, test: RelevanceByType) -> None:
@@ -73,11 +73,11 @@ class RuleByType(RedundancyRule):
         return np.zeros(0, np.int64) if self.rule is None else self.rule.features
 
     def rejects(self, dependence: float) -> Reason | None:
-        """Return why the present rule rejects any column of this dependence on y, or None."""
+        """Return why the current rule rejects any column with this dependence on y, or None."""
         return None if self.rule is None else self.rule.rejects(dependence)
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         types = candidates.relevance.columns[3]
         done, parts = 0, []
         while done < len(types):
@@ -98,7 +98,7 @@ class RuleByType(RedundancyRule):
         return number or either, not number
 
     def _next_mode(self, of_type: int) -> str:
-        """Return the mode that the next candidate asks for."""
+        """Return the mode that the next candidate requires."""
         number, levels = self._kinds(of_type)
         if self.mode == "mixed" or (self.mode == "numbers" and number):
             return self.mode
@@ -109,7 +109,7 @@ class RuleByType(RedundancyRule):
         return "mixed"
 
     def _stays(self, mode: str, of_type: int) -> bool:
-        """Whether a candidate can be settled in the same mode."""
+        """Whether a candidate can be decided on in the current mode."""
         number, levels = self._kinds(of_type)
         return mode == "mixed" or (number if mode == "numbers" else levels)
 
@@ -181,7 +181,7 @@ class RuleByType(RedundancyRule):
     @classmethod
     @abstractmethod
     def _empty(cls, record: Mapping[str, Any]) -> Self:
-        """Return a rule without columns, made with what the record says."""
+        """Return a rule without columns, configured by the record."""
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
@@ -192,7 +192,7 @@ class RuleByType(RedundancyRule):
         return made
 
     def remember(self, feature: list[int], types: list[int], values: FloatArray | None) -> None:
-        """Note types and values of the columns that the rule keeps."""
+        """Record types and values of the columns that the rule keeps."""
         self._types = dict(zip(feature, types, strict=False))
         self._values = {} if values is None else dict(zip(feature, values, strict=False))
 
@@ -209,7 +209,7 @@ class RuleByType(RedundancyRule):
 
 
 def _joined(parts: list[Outcome]) -> Outcome:
-    """Put the outcomes of successive candidates together."""
+    """Concatenate the outcomes of successive candidates."""
     by: dict[int, tuple[int, ...]] = {}
     left: list[Eviction] = []
     for part in parts:

@@ -22,8 +22,8 @@ class Candidates(NamedTuple):
     X : values, dense or sparse; candidate j is column ``at[j]``, see `streamsieve.dependence.blocks`
     at : position of each candidate in ``X``
     feature : arrival number of each candidate, increasing
-    relevance : what `RelevanceTest.measure` found, one entry per candidate: ``reason``, ``statistic``,
-        ``p_value``.  The statistic may carry a sign (correlations do): compare by ``abs(statistic)``
+    relevance : result of `RelevanceTest.measure`, one entry per candidate: ``reason``, ``statistic``,
+        ``p_value``.  The statistic may have a sign (correlations do): compare by ``abs(statistic)``
     """
 
     X: Matrix
@@ -40,14 +40,14 @@ class Candidates(NamedTuple):
 
 
 class RedundancyRule(Part, ABC):
-    """Kept columns that decide which candidates join them and which of them leave.
+    """Protocol of redundancy rules, which decide on candidates and evict kept columns.
 
-    A rule sees every relevant column once, in order of arrival.  The size of blocks must not matter: settling
-    two blocks is the same as settling one that holds both.  A rule that is to be saved is registered
-    (`streamsieve.state.register`) and declares its ``fields``.
+    A rule gets every relevant column once, in order of arrival.  The result must not depend on the size of
+    blocks: deciding on two blocks is the same as deciding on their concatenation.  To be saved, a rule must
+    be registered (`streamsieve.state.register`) and declare its ``fields``.
     """
 
-    #: Whether it measures relevance itself while it settles: then every column is a candidate.
+    #: Whether `settle` measures relevance itself; every column is then a candidate.
     measures: ClassVar[bool] = False
 
     #: Number of rows.
@@ -60,8 +60,8 @@ class RedundancyRule(Part, ABC):
 
     @abstractmethod
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
 
     def rejects(self, dependence: float) -> Reason | None:  # noqa: ARG002 - most rules need the values
-        """Return why a complete column of this dependence on y is rejected whatever its values, or None."""
+        """Return why any column with this dependence on y is rejected, whatever its values, or None."""
         return None

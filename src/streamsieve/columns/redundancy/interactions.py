@@ -27,18 +27,19 @@ from streamsieve.state import Choice, Float, Int, Nested, Part, register
 
 #: Sum of 1 / (k ln^2 k) over k = 2, 3, ...
 SUM_OF_WEIGHTS = 2.109742801236892
-#: What becomes of a column: rejected, a partner that is irrelevant alone, or kept.
+#: Outcomes for a column: rejected, a possible partner that is irrelevant alone, or kept.
 OUT, POOLED, CHOSEN = range(3)
 
 
-#: Expected count of a cell that a table needs by Cochran's rule.
+#: Minimum expected count of a cell by Cochran's rule.
 EXPECTED = 5
 
 
 def bins_for(n: int, classes: int) -> int:
-    """Return the most bins, of 2 to 4, for which two columns and the target have enough rows in a cell.
+    """Return the largest number of bins, from 2 to 4, with enough rows per cell of two columns and y.
 
-    Four quarters show a center against both ends, on either side; more would only thin out the table.
+    Quartiles are enough to detect a symmetric effect (center against both ends); more bins would only make
+    the table sparser.
     """
     enough = (bins for bins in (4, 3) if n >= EXPECTED * bins**2 * classes)
     return next(enough, 2)
@@ -94,10 +95,10 @@ class Interactions(Part):
         return self._release(start + block.X.shape[1])
 
     def offer_one(self, x: FloatArray) -> None:
-        """Leave single columns to `offer`."""
+        """Return None: single columns need `offer`."""
 
     def outlook(self) -> Outcome:
-        """Return the deferred decisions as if no more columns came; changes nothing."""
+        """Return the deferred decisions as if no more columns arrived; changes nothing."""
         decided = self.deferred.copy()
         return outcome_of(decided, decided.p_value)
 
@@ -161,7 +162,7 @@ class Interactions(Part):
         return p
 
     def _bound(self, level: FloatArray) -> FloatArray:
-        """Return what the test of a pair must exceed at least to be significant at a level.
+        """Return a lower bound on the statistic of a pair that is significant at a level.
 
         The likelihood ratio has the smallest bound with one degree of freedom.  By moments it is the smallest
         value that the transformation of Wilson and Hilferty takes a significant statistic to: that of half a

@@ -1,4 +1,4 @@
-"""Columns of mixed types in slots, with which a candidate is compared at once."""
+"""Columns of mixed types in slots, for comparing a candidate with many of them at once."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from streamsieve.independence.degenerate_gaussian import Embedded, Levels, depen
 from streamsieve.protocols import FloatArray, IntArray
 
 _NO_LEVELS = Levels(np.zeros(0, np.int32), 0, 0.0)
-#: Rows below which even two numbers have no test.
+#: Minimum number of rows for a test of two numeric columns.
 _FEWEST_ROWS = 3
 
 
 class MixedColumns:
-    """Columns as they are compared, by slot: codes of levels, and values centered, of unit length."""
+    """Columns by slot, in the form in which they are compared: codes of levels, or centered unit vectors."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -49,12 +49,12 @@ class MixedColumns:
         self._embedded[slot] = column
 
     def drop(self, slot: int) -> None:
-        """Let a slot be taken again."""
+        """Free a slot."""
         del self._embedded[slot]
         self._slots.release(np.array([slot]))
 
     def strengths(self, column: Embedded, slots: IntArray) -> FloatArray:
-        """Return what `dependence` does, for a column and each of those in some slots, up to rounding."""
+        """Return the dependence of a column on those in some slots; equals `dependence` up to rounding."""
         found = np.full(len(slots), np.nan)
         if self.n >= _FEWEST_ROWS:
             levels, values = column.levels or _NO_LEVELS, column.basis

@@ -16,7 +16,7 @@ from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, Part, register
 
-#: Rows that a test needs per degree of freedom.
+#: Minimum number of rows per degree of freedom of a test.
 ROWS_PER_FREEDOM = 5
 #: Initial number of slots.
 FIRST_SLOTS = 64
@@ -75,7 +75,7 @@ class PartnerPools(Part):
     def __init__(self, y: npt.NDArray[np.uint16], size: int | None) -> None:
         self.y, self.n = y.astype(np.int64), len(y)
         self.class_counts = np.bincount(self.y)
-        #: Where the words of each class begin, and the bit of each row.
+        #: First word of each class, and the bit of each row.
         self.edges = np.concatenate([[0], np.cumsum(-(-self.class_counts // 64))])
         order = np.argsort(self.y, kind="stable")
         before = np.repeat(np.cumsum(self.class_counts) - self.class_counts, self.class_counts)
@@ -121,7 +121,7 @@ class PartnerPools(Part):
 
     @property
     def n_missed(self) -> int:
-        """Number of pairs of which one column had left its pool before the other one came."""
+        """Number of pairs not tested because one column had left its pool before the other arrived."""
         return int(self._counters[MISSED])
 
     @property
@@ -215,7 +215,7 @@ class PartnerPools(Part):
         self._counters[FREE] += 1
 
     def _make_room(self, more: int) -> None:
-        """Have a free slot for each column to come, or for all that the pools hold and one more."""
+        """Ensure free slots for the next columns; at most the capacity of both pools plus one is needed."""
         pooled, chosen, free = self._counters[:PAIRS].tolist()
         wanted = min(pooled + chosen + more, 2 * self.size) + 1
         have = len(self._free)
@@ -257,7 +257,7 @@ class PartnerPools(Part):
         return made
 
     def _counted(self, planes: npt.NDArray[np.uint64]) -> Coded:
-        """Count planes of bits; refuse those that no column has."""
+        """Count the bits of planes; refuse those that are not valid for a column."""
         coded = Coded(**self._room(len(planes)).arrays)._replace(planes=planes)
         mask = np.zeros(planes.shape[2], np.uint64)
         np.bitwise_or.at(mask, self.place >> 6, np.uint64(1) << (self.place & 63).astype(np.uint64))

@@ -1,4 +1,4 @@
-"""Growable slots: the arrays in which rules and groups hold kept columns, and the rules that have them."""
+"""Growable slots: the arrays in which rules and groups store kept columns."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Slots:
     first : initial number of slots; None for ``FIRST_SLOTS``
     fields : ``name=(dtype, shape)``; an array of pairs has two axes ``SLOT``.  An array of tiles has the axes
         ``(TILE, n, lanes)``, for kernels that compare a column with many kept ones at a time.  New entries
-        are 0; pages of zeros cost nothing until a column moves in.
+        are 0; the operating system allocates pages of zeros on first use.
 
     Examples
     --------
@@ -42,7 +42,7 @@ class Slots:
         self.fields, self._capacity = fields, first or FIRST_SLOTS
         self._lanes = next((int(axes[2]) for _, axes in fields.values() if TILE in axes), 1)
         self.arrays: Arrays = {name: np.zeros(self._shape(name), fields[name][0]) for name in fields}
-        #: All slots; kernels put those in use first, in order of arrival.
+        #: Permutation of all slots; kernels keep those in use first, in order of arrival.
         self.order = np.arange(self._capacity)
         self._free = self.order[::-1].copy()
 
@@ -57,11 +57,11 @@ class Slots:
         return self.arrays[name]
 
     def of(self, *names: str) -> tuple[npt.NDArray[Any], ...]:
-        """Return some arrays, as kernels take them."""
+        """Return some arrays, as arguments of kernels."""
         return tuple(self.arrays[name] for name in names)
 
     def double(self, at_least: int = 0) -> None:
-        """Add as many slots as there are, again and again until there are enough."""
+        """Double the number of slots until there are enough."""
         before = self._capacity
         self._capacity *= 2
         while self._capacity < at_least:
@@ -82,7 +82,7 @@ class Slots:
         return slots
 
     def release(self, slots: IntArray) -> None:
-        """Let slots be taken again."""
+        """Free slots."""
         self._free = np.concatenate([self._free, slots])
 
     def record(self, used: IntArray) -> Arrays:
@@ -136,7 +136,7 @@ class SlottedRule(RedundancyRule):
     @classmethod
     @abstractmethod
     def _empty(cls, record: Mapping[str, Any]) -> Self:
-        """Return a rule without columns, made with what the record says."""
+        """Return a rule without columns, configured by the record."""
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

@@ -1,8 +1,9 @@
 """Three-way decisions: reject a column, keep it, or let it wait for a partner (OSSFS-DD).
 
-A column is routed by where its dependence on the target stands among all so far.  A candidate competes with
-every member.  Waiting columns become members in pairs, when the pool is full or the run ends.  As long as
-there are too few members, the best columns by mRMR (a top-k buffer) are kept ready to replace them.
+A column is routed by comparing its dependence on the target with those of all columns so far.  A candidate
+competes with
+every member.  Waiting columns become members in pairs, when the pool is full or the run ends.  While there
+are too few members, a top-k buffer of the best columns by mRMR is maintained as a substitute.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from streamsieve.columns.deferred import DeferredDecisions, correlation_p_values
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.top_k.correlation import TopKCorrelation
 from streamsieve.columns.redundancy.waiting import Column, ThreeWayColumns
-from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, REDUNDANT, Outcome, ReplacedPValues
+from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, REDUNDANT, Outcome
 from streamsieve.dependence.blocks import TIE, unit_columns
 from streamsieve.dependence.contract import Relevance
 from streamsieve.independence import FisherZ
+from streamsieve.lazy_p_values import ReplacedPValues
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Bool, Float, Int, Nested, Part, register
 
@@ -73,9 +75,9 @@ class ThreeWay(Part):
         self.moments = np.zeros(3)
         #: Dependence from which on a column is a candidate, as of the last column.
         self.threshold = 0.0
-        #: Whether there were as many members as ``floor``.
+        #: Whether the number of members has reached ``floor``.
         self.enough = config.floor == 0
-        #: The best columns so far, and the decisions on all columns if they are to be taken; None once there
+        #: The best columns so far, and the decisions on all columns if these were selected; None once there
         #: are enough members.
         self.buffer = None if self.enough else TopKCorrelation(test.n, config.floor, 1.0)
         self.buffer_deferred = None if self.enough else DeferredDecisions()
@@ -108,7 +110,7 @@ class ThreeWay(Part):
         return self._settled(deferred.release())
 
     def offer_one(self, x: FloatArray) -> None:
-        """Leave single columns to `offer`."""
+        """Return None: single columns need `offer`."""
 
     def _settle(self, coming: int) -> None:
         """Make decisions final, before column ``coming`` is examined, up to the first waiting column."""
@@ -136,7 +138,7 @@ class ThreeWay(Part):
                 self.enough |= len(columns.members) >= self.config.floor
 
     def _challenge(self, column: Column, upper: float) -> None:
-        """Let a candidate compete with every member; of two redundant columns the weaker one leaves."""
+        """Compare a candidate with every member; of two redundant columns the weaker one is removed."""
         columns, config = self.columns, self.config
         slot, members = columns.put(column), np.array(columns.members, np.int64)
         pair, given, share = kernel.given(*columns.slots.of("columns", "products"), members, slot)
@@ -152,7 +154,7 @@ class ThreeWay(Part):
             first = int(np.argmax(lost))
             self.deferred.change(column.feature, REDUNDANT, float(pair[first]), int(feature[first]))
             columns.drop(slot)
-            # in the text the members before have left by then; the code lets them stay
+            # in the paper the earlier members have been removed by then; in the authors' code they stay
             weaker = weaker[:0] if config.as_coded else weaker[weaker < first]
         else:
             columns.members.append(slot)
@@ -164,7 +166,7 @@ class ThreeWay(Part):
             columns.drop(int(members[i]))
 
     def _evict(self, feature: int, statistic: float, by: int) -> None:
-        """Let a member leave: another decision if it is deferred, an eviction if it was final."""
+        """Remove a member: by changing its decision if that is deferred, by an eviction if it was final."""
         if feature >= self.deferred.settled:
             self.deferred.change(feature, REDUNDANT, statistic, by)
         else:
@@ -182,7 +184,7 @@ class ThreeWay(Part):
         columns.waiting = []
 
     def _fill_buffer(self, X: Matrix, start: int, measured: Relevance) -> None:
-        """Offer a block to the best columns so far, as long as they may be needed."""
+        """Offer a block to the buffer of the best columns, as long as it may be needed."""
         if self.buffer is None or self.buffer_deferred is None:
             return
         deferred, r = self.buffer_deferred, measured.statistic
@@ -241,7 +243,7 @@ class ThreeWay(Part):
 
     @property
     def features(self) -> IntArray:
-        """Arrival indices of the columns selected, as if no more columns came."""
+        """Arrival indices of the columns selected, as if no more columns arrived."""
         pairs, enough = self._outlook()
         if not enough and self.buffer is not None:
             return self.buffer.features
@@ -249,11 +251,11 @@ class ThreeWay(Part):
 
     @property
     def named(self) -> IntArray:
-        """Arrival indices of the members, and of the columns that deferred decisions are about."""
+        """Arrival indices of the members, and of the columns with deferred decisions."""
         return np.concatenate([self.columns.features(self.columns.members), self.deferred.named])
 
     def outlook(self) -> Outcome:
-        """Return the deferred decisions as if no more columns came; changes nothing."""
+        """Return the deferred decisions as if no more columns arrived; changes nothing."""
         pairs, enough = self._outlook()
         if not enough and self.buffer_deferred is not None:
             return self._settled(self.buffer_deferred.copy())

@@ -64,11 +64,11 @@ class ThreeWayColumns(Part):
         return slot
 
     def drop(self, *slots: int) -> None:
-        """Let slots be used again."""
+        """Free slots."""
         self.slots.release(np.array(slots, np.int64))
 
     def pairs(self, upper: float) -> dict[int, int]:
-        """Return the slots of waiting columns that have a partner, and the slot of that."""
+        """Return the slots of waiting columns that have a partner, and the slots of their partners."""
         found = kernel.partners(
             *self.slots.of("columns", "products", "score"), np.array(self.waiting, np.int64),
             2.0 * upper + TIE,

@@ -5,7 +5,7 @@ selector   ``TwoWay``: a selector over columns and a screen over rows, around on
 rows       the part of it that learns rows and reviews the kept columns
 inner      the two selectors inside: what they must be, and fresh clones of them
 table      the rows held: targets, and values in the kept columns
-new_rows   values of new rows in the kept columns, and by what they are known again
+new_rows   values of new rows in the kept columns, and fingerprints of the rows
 numbering  arrival numbers of the inner selector and of the stream, which differ after a review
 ========== ==============================================================================================
 """

@@ -1,4 +1,4 @@
-"""The selectors inside a TwoWay: what they must be, fresh clones of them, and the targets they take."""
+"""The selectors inside a TwoWay: requirements, fresh clones, and checks of their targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from streamsieve.state import encode
 
 
 def column_part(column_selector: Any) -> ColumnSelector:
-    """Return the selector over columns to clone, or refuse one that cannot be inside."""
+    """Return the column selector to clone; refuse one that cannot be used here."""
     inner = SAOLA() if column_selector is None else column_selector
     if not isinstance(inner, ColumnSelector):
         raise ParameterError(
@@ -36,7 +36,7 @@ def column_part(column_selector: Any) -> ColumnSelector:
 
 
 def check_row_screen(row_screen: Any) -> None:
-    """Refuse what is no selector over rows."""
+    """Refuse anything but a row selector."""
     if row_screen is not None and not isinstance(row_screen, RowSelector):
         raise ParameterError(
             "row_screen must be a selector over rows, such as Screen('f', alpha=0.01), or None; "
@@ -45,7 +45,7 @@ def check_row_screen(row_screen: Any) -> None:
 
 
 def check_target_of_screen(screen: RowSelector | None, y: npt.NDArray[Any], task: Task) -> None:
-    """Refuse a screen that has no meaning for the target."""
+    """Refuse a screen that does not support the target."""
     if screen is not None and screen.traits.tasks and task not in screen.traits.tasks:
         known = " or ".join(sorted(screen.traits.tasks))
         raise ParameterError(
@@ -61,7 +61,7 @@ def check_target_of_screen(screen: RowSelector | None, y: npt.NDArray[Any], task
 def check_labels(
     target: npt.NDArray[Any], labels: npt.NDArray[Any], new: list[Any], takers: Iterable[Selector | None]
 ) -> None:
-    """Refuse labels of another kind, and new ones where some selector takes two classes only."""
+    """Refuse labels of another type, and new labels if a selector supports two classes only."""
     if len(target) and (target.dtype.kind == "U") != (labels.dtype.kind == "U"):
         raise mixed_labels(labels[0].item(), target[0].item())
     for taker in takers:

@@ -1,4 +1,4 @@
-"""New rows: their values in the kept columns, from any container, and by what they are known again."""
+"""New rows: their values in the kept columns, from any container, and their fingerprints."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _matrix(X: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise InputTypeError(f"the rows must hold numbers: {error}") from error
     if X.ndim != 2:
-        raise SchemaError(f"rows are a matrix; got shape {X.shape}")
+        raise SchemaError(f"X must be a matrix of rows; got shape {X.shape}")
     return X
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from streamsieve.decisions import KEPT, REASONS, Eviction, Outcome, PValues
+from streamsieve.decisions import KEPT, REASONS, Eviction, Outcome
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, Part, register
 

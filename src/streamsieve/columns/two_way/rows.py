@@ -21,13 +21,13 @@ from streamsieve.decisions import Eviction
 from streamsieve.protocols import Decision, FloatArray, IntArray, Reason, RowBatch
 
 if TYPE_CHECKING:
-    _Beside = ColumnSelector
+    MixinBase = ColumnSelector
 else:
-    _Beside = object
+    MixinBase = object
 
 
-class LearnsRows(_Beside):
-    """What `TwoWay` has besides a `ColumnSelector`: rows that arrive, and reviews."""
+class LearnsRows(MixinBase):
+    """Mixin of `TwoWay` that learns rows and reviews the kept columns."""
 
     row_screen: RowSelector | None
     window: int | None
@@ -59,11 +59,15 @@ class LearnsRows(_Beside):
 
         Parameters
         ----------
-        X : a dataframe with at least the kept columns, an array or sparse matrix with ``names``, a batch of a
-            source, or an array with the kept columns in order of arrival or with all columns offered so far
-        y : their targets
-        names : names of the columns of an array, the kept ones among them
-        rows : one identifier per row; a pandas X brings its index
+        X : {dataframe, array-like, sparse matrix, RowBatch}
+            A dataframe with at least the kept columns, an array or sparse matrix with ``names``, a batch of a
+            source, or an array with the kept columns in order of arrival or with all columns offered so far.
+        y : array-like of shape (n_rows,)
+            The targets of these rows.
+        names : sequence of str, default=None
+            Names of the columns of an array, which include the kept ones.
+        rows : array-like of shape (n_rows,), default=None
+            Row identifiers.  If None, the index of a pandas X.
 
         Returns
         -------
@@ -114,7 +118,7 @@ class LearnsRows(_Beside):
         return self._screen_
 
     def review(self) -> list[Decision]:
-        """Decide on the kept columns again over all rows held, if rows came since the last review.
+        """Decide on the kept columns again over all rows held, if rows arrived since the last review.
 
         Returns
         -------

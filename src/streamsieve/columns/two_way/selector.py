@@ -47,17 +47,17 @@ class TwoWay(LearnsRows, ColumnSelector):
         Decides on columns; it is cloned.  If None, ``SAOLA()``.  It must not defer decisions (as
         ``GroupSAOLA`` does).
     row_screen : selector over rows or None, default=None
-        Learns the rows as they come, in the kept columns; at a review, columns that it does not select are
-        evicted first.  ``Screen("f", alpha=0.01, half_life=5000)`` drops columns that are no longer relevant,
+        Learns arriving rows in the kept columns; at a review, columns that it does not select are evicted
+        first.  ``Screen("f", alpha=0.01, half_life=5000)`` drops columns that are no longer relevant,
         ``Screen("f", k=50)`` keeps at most 50.  It is cloned.  If None, ``column_selector`` alone decides.
     window : int or None, default=None
         Number of latest rows to hold, at least 2 and at least those given to ``begin``.  If None, all.
     review_every : int or None, default=None
         Number of rows between reviews, at least 1, also if no columns are offered.
     ledger : {"all", "kept", "none"}, default="all"
-        Which decisions to remember.
+        Which decisions to record.
     stop : Stop or None, default=None
-        Rules that end the run over columns early.
+        Early-stopping rules.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class TwoWay(LearnsRows, ColumnSelector):
     ledger_ : every decision; an eviction at a review has the reason and the statistic of the selector that
         evicts, and as ``step`` the number of columns offered so far; "left the top set" is the reason of
         ``row_screen``, with its score
-    n_features_in_ : columns offered
+    n_features_in_ : number of columns offered
     n_samples_held_ : number of rows held, at most ``window``
     n_samples_seen_ : number of rows so far
     screen_ : the row screen over the kept columns, or None
@@ -104,7 +104,7 @@ class TwoWay(LearnsRows, ColumnSelector):
 
     References
     ----------
-    None: the composition is ours; each of the two selectors names its paper.
+    The composition has no paper; see those of the two selectors.
 
     Examples
     --------
@@ -172,7 +172,7 @@ class TwoWay(LearnsRows, ColumnSelector):
         """What the selector over columns can do."""
         inner = SAOLA() if self.column_selector is None else self.column_selector
         known = inner.traits if isinstance(inner, ColumnSelector) else Traits()
-        # rows that keep coming are in no groups, and reviews begin with other rows every time
+        # streaming rows have no groups, and every review has other rows
         return replace(
             known, merges=False, weights=False, size_parameter=None, grouped_rows=False, dependent_rows=False
         )
@@ -197,7 +197,6 @@ class TwoWay(LearnsRows, ColumnSelector):
         check_row_screen(self.row_screen)
 
     def _begin(self, y: npt.NDArray[Any]) -> None:
-        self._check_parameters()
         check_target_of_screen(self.row_screen, y, Task(self.task_))
         if self.window is not None and self.window < len(y):
             raise ParameterError(
@@ -236,7 +235,7 @@ class TwoWay(LearnsRows, ColumnSelector):
         self._numbering_ = self._numbering_.at(start, self._columns_.n_features_in_)
         try:
             inner = offered(self._columns_, block.X)
-        except BaseException:  # the review stands, and is on record
+        except BaseException:  # the review remains valid, and is recorded
             self._note(evicted)
             raise
         self._table_.keep(self._selected(), block.X, start)
@@ -266,9 +265,12 @@ class TwoWay(LearnsRows, ColumnSelector):
 
         Parameters
         ----------
-        y : the targets of the rows held, oldest first
-        rows : their identifiers
-        groups : none: rows that keep coming are in no groups
+        y : array-like, default=None
+            The targets of the rows held, oldest first.
+        rows : array-like, default=None
+            Their identifiers.
+        groups : None
+            Not supported for streaming rows.
         """
         self._check_begun("comparing rows")
         self._settle_identity()

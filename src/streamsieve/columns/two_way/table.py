@@ -1,4 +1,4 @@
-"""A table that grows both ways: rows are appended, and columns are added as they are kept."""
+"""Growing table of rows and kept columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streamsieve.dependence.blocks import dense_column
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, Choice, Part, Values, register
 
-#: Least room for rows beyond those held.
+#: Minimum spare capacity for rows.
 SPARE_ROWS = 16
 #: Kinds of dtypes that labels may have, and how a state holds them.
 LABEL_KINDS = {"U": "U", "i": "i", "u": "i", "b": "i", "f": "f"}
@@ -23,7 +23,7 @@ NUMBERS = "numbers"
 class GrowingTable(Part):
     """The latest rows of a stream: their targets, and their values in the kept columns.
 
-    Arrays have room for as many rows again, so that memory is at most about twice that of the values held.
+    The capacity doubles when needed, so that memory is at most about twice that of the values held.
     """
 
     fields = {

@@ -1,4 +1,4 @@
-"""How good predictions are."""
+"""Metrics of predictions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def metric_for(metric: str, *, regression: bool, otherwise: str) -> str:
         able = [name for name in METRICS[1:] if (name in BY_NUMBERS) is regression]
         kind = "numeric" if regression else "made of classes"
         raise ParameterError(
-            f"metric={metric!r} has no meaning where the target is {kind}: use {', '.join(map(repr, able))}"
+            f"metric={metric!r} is not defined if the target is {kind}: use {', '.join(map(repr, able))}"
         )
     return metric
 
@@ -72,18 +72,18 @@ def _area(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
 
 
 def accuracy(y: npt.NDArray[Any], predicted: npt.NDArray[Any]) -> float:
-    """Return the share of rows whose class is right."""
+    """Return the proportion of correct predictions."""
     return float(np.mean(y == predicted))
 
 
 def r2(y: FloatArray, predicted: FloatArray) -> float:
-    """Return the share of the variance of y that is explained; NaN if there is none."""
+    """Return the coefficient of determination; NaN if y is constant."""
     total = float(np.sum((y - y.mean()) ** 2))
     return 1.0 - float(np.sum((y - predicted) ** 2)) / total if total > 0 else float("nan")
 
 
 def balanced_accuracy(y: IntArray, predicted: npt.NDArray[Any]) -> float:
-    """Return the mean over classes of the share of their rows that is right; absent classes do not count."""
+    """Return the mean recall over the classes that occur in y."""
     return float(np.mean([np.mean(predicted[y == c] == c) for c in np.unique(y)]))
 
 

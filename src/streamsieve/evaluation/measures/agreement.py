@@ -1,4 +1,4 @@
-"""How well a selection agrees with the truth, and an online screen with its offline twin."""
+"""Agreement of a selection with the truth, and of online with offline scores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from streamsieve.protocols import FloatArray
 
 @dataclass(frozen=True)
 class Recovered:
-    """How much of the truth a selection holds.
+    """Precision and recall of a selection relative to the relevant features.
 
     Attributes
     ----------
@@ -31,12 +31,12 @@ class Recovered:
 
     @property
     def precision(self) -> float:
-        """Share of the selected features that are relevant; NaN if none was selected."""
+        """Proportion of the selected features that are relevant; NaN if none was selected."""
         return self.found / self.n_selected if self.n_selected else math.nan
 
     @property
     def recall(self) -> float:
-        """Share of the relevant features that were selected; NaN if none is relevant."""
+        """Proportion of the relevant features that were selected; NaN if none is relevant."""
         return self.found / self.n_relevant if self.n_relevant else math.nan
 
     @property
@@ -53,14 +53,14 @@ class Recovered:
 
 
 def recovered(selected: Iterable[int], relevant: Iterable[int], k: int | None = None) -> Recovered:
-    """Compare selected features with those known to be relevant.
+    """Compute precision and recall of selected features, given the relevant ones.
 
     Parameters
     ----------
     selected : columns of the selected features, best first where ``k`` is given
     relevant : columns of the relevant features
     k : int or None, default=None
-        Count the first k of those selected only, k >= 0; None for all.
+        Number of best selected features to count, at least 0.  If None, all.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def _distinct(what: str, columns: Iterable[int]) -> list[int]:
 
 
 def score_difference(online: npt.ArrayLike, offline: npt.ArrayLike) -> float:
-    """Return how far online scores are from offline ones, over the range of the latter.
+    """Return the mean difference of online and offline scores, relative to the range of the latter.
 
     Parameters
     ----------
@@ -113,13 +113,13 @@ def score_difference(online: npt.ArrayLike, offline: npt.ArrayLike) -> float:
 def rank_disagreement(
     online: npt.ArrayLike, offline: npt.ArrayLike, *, best: float = 0.1, higher_is_better: bool = True
 ) -> float:
-    """Return the share of the best features, by offline score, whose online rank is another.
+    """Return the proportion of the best features, by offline score, whose online rank differs.
 
     Parameters
     ----------
     online, offline : one score per feature, finite
     best : float, default=0.1
-        Share of the features that is looked at, 0 < best <= 1; at least one is.
+        Proportion of the features to compare, in (0, 1]; at least one is.
     higher_is_better : bool, default=True
         Whether a high score ranks first; False for Gini's impurity.
 
@@ -130,8 +130,8 @@ def rank_disagreement(
     Notes
     -----
     Equal scores rank in the order of their columns.  Wang 2021 divides by the number of all features in the
-    formula; table 3.6 there reaches 1, so it was the number of those looked at.  A harsh measure: one
-    feature that moves up displaces all it passes.
+    formula; table 3.6 there reaches 1, so it was the number of those looked at.  The measure is strict: one
+    feature that moves up displaces all that it passes.
 
     Examples
     --------

@@ -19,7 +19,7 @@ class FadingClasses:
         self.rows = self.hits = 0
 
     def update(self, y: IntArray, predicted: IntArray) -> None:
-        """Take predictions of rows into account, in their order."""
+        """Add the predictions of rows, in order."""
         n = len(y)
         if not n:
             return
@@ -70,7 +70,7 @@ class FadingNumbers:
         self.rows = 0
 
     def update(self, y: FloatArray, predicted: FloatArray) -> None:
-        """Take predictions of rows into account, in their order."""
+        """Add the predictions of rows, in order."""
         n = len(y)
         if not n:
             return

@@ -1,4 +1,4 @@
-"""How alike selections are: over runs, over folds, over time."""
+"""Stability of selections over runs, folds or time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Selections: TypeAlias = Iterable[Iterable[int]] | BoolArray
 
 @dataclass(frozen=True)
 class Stability:
-    """Nogueira's measure of the stability of a selector.
+    """Nogueira's stability of a selector, with its confidence interval.
 
     Attributes
     ----------
@@ -71,26 +71,25 @@ def _two_sided(difference: float, variance: float) -> float:
 def stability(
     selections: Selections, n_features: int | None = None, *, confidence: float = 0.95
 ) -> Stability:
-    """Measure how alike selections are, corrected for agreement by chance; their sizes may differ.
+    """Compute Nogueira's stability of selections, corrected for agreement by chance; sizes may differ.
 
     Parameters
     ----------
     selections : for each run, fold or point in time the columns selected; or a (run, feature) array of
         booleans
     n_features : int or None, default=None
-        Number of features there were; None if ``selections`` is an array of booleans.
+        Total number of features; None if ``selections`` is an array of booleans.
     confidence : float, default=0.95
-        Coverage of the interval, 0 < confidence < 1.
+        Coverage of the interval, in (0, 1).
 
     Notes
     -----
     With M selections, frequencies p of d features and the mean size c, the value is
     1 - [M / (M - 1) mean p (1 - p)] / [c / d (1 - c / d)].  It is about 0 for random selections, 1 only if
     all are equal, and at least -1 / (M - 1).  For selections of one size it is the mean of Kuncheva's index
-    over pairs.  Where every run selects nothing, or everything, it is 1 by convention and
-    has no variance.  The interval is asymptotic in M; it takes selections for independent, as from bootstrap
-    samples.  Folds share training rows and points in time share a past, so their interval is too narrow.  It
-    is cut at 1, which no value exceeds.
+    over pairs.  If every run selects nothing, or everything, it is 1 by convention and has no variance.  The
+    interval is asymptotic in M and assumes independent selections, as from bootstrap samples; for folds,
+    which share training rows, and for points in time it is too narrow.  It is truncated at 1.
 
     References
     ----------
@@ -162,7 +161,7 @@ def kuncheva(selections: Selections, n_features: int | None = None) -> float:
 
 
 def jaccard(selections: Selections, n_features: int | None = None) -> float:
-    """Return the mean over all pairs of selections of the share of features in both among those in either.
+    """Return the mean Jaccard index over all pairs of selections.
 
     Not corrected for agreement by chance: large random selections look stable.
 
@@ -170,7 +169,7 @@ def jaccard(selections: Selections, n_features: int | None = None) -> float:
     ----------
     selections : as for :func:`stability`
     n_features : int or None, default=None
-        Number of features there were; not needed.
+        Total number of features; not needed.
 
     Returns
     -------

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from streamsieve.evaluation.plots import style as shared
 from streamsieve.evaluation.plots.style import (
-    GREY,
+    GRAY,
     bare,
     check_places,
     check_some,
@@ -194,7 +194,7 @@ def growth(
             lowest.extend(seconds[:1][~np.isnan(seconds[:1])].tolist())
         if lowest:
             # below all curves, so that it hides behind none
-            axes.plot(at, min(lowest) / 2 * at / at[0], color=GREY, linewidth=1, zorder=1, label=STRAIGHT)
+            axes.plot(at, min(lowest) / 2 * at / at[0], color=GRAY, linewidth=1, zorder=1, label=STRAIGHT)
         if len(at) <= 6:  # so few can all be named, where powers of ten might leave one
             axes.xaxis.set_major_locator(FixedLocator(at.tolist()))
             axes.xaxis.set_minor_locator(NullLocator())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from streamsieve.evaluation.plots.style import (
-    GREY,
+    GRAY,
     bare,
     count_rows,
     mark_random,
@@ -146,7 +146,7 @@ def by_size(
             look = style(i, len(sizes))
             axes.plot(sizes, forgetting, **(look | {"linestyle": "-"}), label=plain(name))
             axes.plot(sizes, remembering, **(look | {"linestyle": "--", "linewidth": 1}))
-        axes.plot(sizes, [size / n_features for size in sizes], color=GREY, linewidth=1, linestyle=":")
+        axes.plot(sizes, [size / n_features for size in sizes], color=GRAY, linewidth=1, linestyle=":")
         middle = 0.6 * sizes[-1]
         axes.annotate("random selection", (middle, middle / n_features), ha="left", va="top", color="#777777")
         axes.set(title=plain(title), xlabel="features selected", xlim=(0, sizes[-1]), ylim=(0, 1.02))

@@ -25,6 +25,10 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 #: More names than this would overlap; then only some are written.
 MOST_NAMES = 40
+#: The scale is logarithmic, but for its lowest part, where the median is below this share of the maximum.
+LOW, LINEAR = 0.1, 0.02
+#: Height of a name beside a curve, as a share of the picture.
+NAME = 0.055
 
 
 def scores(
@@ -34,6 +38,7 @@ def scores(
     names: Sequence[str] | None = None,
     shifts: Sequence[int] = (),
     title: str | None = None,
+    measure: str = "score",
 ) -> Any:
     """Show how the scores of the best features rose and fell.
 
@@ -54,6 +59,8 @@ def scores(
         Rows at which something is known to have changed.
     title : str or None, default=None
         What the picture is about; None names the screen, if there are several.
+    measure : str, default="score"
+        What the scores are.
     """
     check_number("top", top, low=1, integer=True)
     name = _only(track) if screen is None else screen
@@ -63,19 +70,53 @@ def scores(
     chosen = _best(shown, top)
     # in the order of the last scores, so that the legend reads like the right edge of the picture
     last = np.nan_to_num(shown.scores[-1, chosen], nan=-np.inf)
+    curves = []
     for i, place in enumerate(chosen[np.argsort(-last, kind="stable")].tolist()):
         label = shown.names[place] if names is None else names[int(shown.columns[place])]
-        axes.plot(track.rows, shown.scores[:, place], label=plain(label), **style(i, len(track.rows)))
+        curves += axes.plot(
+            track.rows, shown.scores[:, place], label=plain(label), **style(i, len(track.rows))
+        )
     mark_shifts(axes, shifts)
     count_rows(axes, int(track.rows[-1]))
-    axes.set_ylabel("score")
+    axes.set_ylabel(plain(measure))
     known = f"scores over time: {plain(name)}" if len(track.screens) > 1 else "scores over time"
     axes.set_title(known if title is None else plain(title))
     if not np.any(shown.scores[:, chosen] < 0):  # NaN is not
         axes.set_ylim(bottom=0)
+        _spread(axes, shown.scores[:, chosen], measure)
     bare(axes)
-    figure.legend(loc="outside right upper", frameon=False)
+    _name_ends(axes, curves)
+    if len(shifts):
+        axes.legend(handles=[line for line in axes.lines if line.get_label() == "shift"], frameon=False)
     return figure
+
+
+def _spread(axes: Any, values: FloatArray, measure: str) -> None:
+    """Draw small scores apart where a few are so large that the others would lie on zero."""
+    high, middle = float(np.nanmax(values)), float(np.nanmedian(values))
+    if high > 0 and middle < LOW * high:
+        axes.set_yscale("symlog", linthresh=LINEAR * high)
+        axes.yaxis.set_major_formatter("{x:,.6g}")
+        axes.set_ylabel(f"{plain(measure)} (logarithmic above {LINEAR * high:.2g})")
+
+
+def _name_ends(axes: Any, curves: Sequence[Any]) -> None:
+    """Write the name of each curve at its right end, in the order of the ends, none over another."""
+    scale = axes.transScale + axes.transLimits  # to shares of the picture
+    ends = [(float(scale.transform((0, line.get_ydata()[-1]))[1]), line) for line in curves]
+    known = sorted(
+        ((max(end, 0.0), line) for end, line in ends if np.isfinite(end)), key=lambda each: each[0]
+    )
+    known = [(0.0, line) for end, line in ends if not np.isfinite(end)] + known
+    at = -np.inf
+    for place, (end, line) in enumerate(known):
+        above = len(known) - 1 - place  # names that still need room
+        at = min(max(end, at + NAME), max(1 - NAME * above, at + NAME))
+        axes.annotate(
+            line.get_label(), (1, end), (1.03, at), xycoords="axes fraction", textcoords="axes fraction",
+            va="center", color=line.get_color(), annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": line.get_color(), "linewidth": 0.6},
+        )  # fmt: skip
 
 
 def _only(track: Track) -> str:

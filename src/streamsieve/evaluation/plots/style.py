@@ -12,14 +12,14 @@ from streamsieve._text import shown
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import FloatArray
 
-#: Colors whose greys differ, from dark to light.
-COLOURS = ("#0b2545", "#8c2d04", "#41822a", "#9a80bd", "#d99a1c", "#1b6a85", "#c2577e")
+#: Colors whose grays differ, from dark to light.
+COLORS = ("#0b2545", "#8c2d04", "#41822a", "#9a80bd", "#d99a1c", "#1b6a85", "#c2577e")
 #: Curves of this number of points have a marker at each.
 FEW = 12
 LINES = ("-", "--", "-.", ":")
 MARKERS = "os^Dv<>Xph"
 #: The line of a pair that stands for no forgetting, and of anything that only explains.
-GREY = "#999999"
+GRAY = "#999999"
 #: More shifts than this are ticks below the curves; lines would hide what they mark.
 MOST_LINES = 20
 #: Bands of more curves than this hide each other.
@@ -35,7 +35,7 @@ WIDE = 30
 def style(i: int, n_points: int) -> dict[str, Any]:
     """Return how the i-th of several curves looks: color, dashes and markers all differ from the next."""
     return {
-        "color": COLOURS[i % len(COLOURS)],
+        "color": COLORS[i % len(COLORS)],
         "linestyle": LINES[i % len(LINES)],
         "marker": MARKERS[i % len(MARKERS)],
         "markersize": 4,
@@ -81,11 +81,11 @@ def mark_shifts(axes: Any, shifts: Sequence[int]) -> None:
         return
     if len(shifts) <= MOST_LINES:
         for row in shifts:
-            axes.axvline(row, color=GREY, linewidth=0.8, linestyle=(0, (1, 3)), zorder=0)
-        axes.plot([], [], color=GREY, linewidth=0.8, linestyle=(0, (1, 3)), label="shift")
+            axes.axvline(row, color=GRAY, linewidth=0.8, linestyle=(0, (1, 3)), zorder=0)
+        axes.plot([], [], color=GRAY, linewidth=0.8, linestyle=(0, (1, 3)), label="shift")
         return
     # heights in shares of the picture, places in rows
-    axes.vlines(shifts, 0, 0.02, transform=axes.get_xaxis_transform(), color=GREY, linewidth=0.5, zorder=0)
+    axes.vlines(shifts, 0, 0.02, transform=axes.get_xaxis_transform(), color=GRAY, linewidth=0.5, zorder=0)
     axes.annotate(
         f"{len(shifts):,} shifts", (0, 0.025), xycoords="axes fraction", color="#777777", fontsize=8,
         va="bottom",
@@ -94,7 +94,7 @@ def mark_shifts(axes: Any, shifts: Sequence[int]) -> None:
 
 def mark_random(axes: Any, share: float) -> None:
     """Draw the share that random selection would find."""
-    axes.axhline(share, color=GREY, linewidth=1)
+    axes.axhline(share, color=GRAY, linewidth=1)
     where = {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "top"}
     axes.annotate("random selection", (1, share), color="#777777", fontsize=9, **where)
 

@@ -60,54 +60,56 @@ def prequential(
 ) -> Report:
     """Prequential (test-then-train) evaluation of selectors and learners over a stream of rows.
 
-    The learner predicts a batch from the features selected by the rows before; then the selector learns the
-    batch, and then the learner does, from the features selected now.
+    The learner predicts a batch from the features selected so far; then the selector learns the batch, and
+    then the learner does, with the updated selection.
 
     Parameters
     ----------
     source : source of rows
-        What :func:`streamsieve.open` returns, a ``DriftingStream`` and so on.  It is read once per selector.
+        The result of :func:`streamsieve.open`, a ``DriftingStream`` and so on.  It is read once per selector.
     selectors : name, selector over rows, None, or several of them as a list or by name
         "none" or None gives all features to the learner.
     learners : name, estimator with ``partial_fit``, learner of river, or several as a list or by name
-        "sgd", "nb", "fsa".  Baselines that look at no feature are "majority" (for numbers "mean") and
-        "no_change": the most frequent class so far, and that of the last row that is known.
+        "sgd", "nb", "fsa".  Baselines that use no features are "majority" (for numbers "mean"), the most
+        frequent class so far, and "no_change", the class of the last known row.
     batch_size : int, default=100
-        Rows that are predicted, and then learned, together.  1 is row by row, as in river; the larger, the
-        faster, and the later the learner knows.
+        Number of rows that are predicted, and then learned, together. 1 is row by row, as in river; larger
+        batches are faster, but the learner adapts later.
     every : int, default=1000
-        Rows between two looks; one falls on the last row.  Batches are cut there.
+        Number of rows between evaluation points, the last of which is the last row.  Batches are cut there.
     half_life : float, default=1000
-        Rows after which a prediction counts half in what is faded.
+        Number of rows after which the weight of a prediction is halved in faded measures.
     follow : {"zero", "frozen"}, default="zero"
-        How a learner of fixed width follows a selection that changes: the others are set to 0, or the
-        selection after the first batch stays for good.
+        How a learner of fixed width handles a changing selection: features that are not selected are set to
+        0, or the selection after the first batch is used throughout.
     scale : bool, default=True
-        Whether the learner gets features in units of their standard deviation over the rows before (dense
-        ones centered as well).  Selectors get rows as they are.
+        Whether features are divided by their standard deviation over earlier rows for the learner (dense ones
+        are also centered).  Selectors get unscaled rows.
     classes : list or None, default=None
-        The labels there may be; None looks for them in the source first, which takes a pass over a source
-        that is not in memory.
+        All possible labels.  If None, they are read from the source, which takes an extra pass unless it is
+        in memory.
     task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+        Type of target.
     random_state, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
 
     Returns
     -------
     Report
-        One row per look, selector and learner: ``rows``, ``score`` (faded accuracy, or r2), ``n_selected``,
-        ``n_changed`` (features that entered since the last look), ``select_seconds`` and ``learn_seconds`` so
+        One row per evaluation point, selector and learner: ``rows``, ``score`` (faded accuracy, or r2),
+        ``n_selected``,
+        ``n_changed`` (features that entered since the last evaluation point), ``select_seconds`` and
+        ``learn_seconds`` so
         far, ``selector_bytes`` and ``learner_bytes`` (of the arrays they hold); then ``fading_accuracy``,
-        ``accuracy`` (of all rows), ``kappa`` and ``kappa_temporal`` (faded; against saying what the row
-        before was), or ``fading_r2``, ``mae`` and ``fading_mae``.  Its table "selections" holds what was
-        selected at each look, "drift" the changes of relevance that selectors noticed.
+        ``accuracy`` (of all rows), ``kappa`` and ``kappa_temporal`` (faded; relative to repeating the class
+        of the previous row), or ``fading_r2``, ``mae`` and ``fading_mae``.  Its table "selections" holds the
+        selection at each evaluation point, "drift" the changes of relevance that selectors detected.
 
     Notes
     -----
-    The first batch is learned without a test, because no model exists before.
+    The first batch is learned without a test, because there is no model yet.
 
-    With ``follow="zero"``, a feature that was not selected has been 0 all the time.  Linear learners do not
-    mind.  Naive Bayes ("nb") does: it takes the feature for nearly constant, and errs badly when it enters.
+    With ``follow="zero"``, a feature is 0 in all rows before it is selected.  Linear learners are not
+    affected, but naive Bayes ("nb") estimates a variance near 0, and predicts badly when the feature enters.
 
     Examples
     --------
@@ -156,7 +158,7 @@ def prequential(
 
 @dataclass(frozen=True)
 class Plan:
-    """What is computed, but for data and methods."""
+    """Settings of the computation, apart from data and methods."""
 
     batch_size: int
     every: int
@@ -280,7 +282,7 @@ def _train(
 
 @contextmanager
 def _watched(followers: dict[str, _Follower], name: str, notes: JobLog, what: str) -> Iterator[None]:
-    """Context: a learner that fails is noted and left behind; the others go on."""
+    """Context manager: a learner that fails is recorded and dropped; the others continue."""
     failed = len(notes.failures)
     with notes.part(f"learner {name}, {what}"):
         yield

@@ -24,7 +24,7 @@ from streamsieve.exceptions import CapabilityError, ParameterError, SourceError
 from streamsieve.protocols import IntArray, RowBatch
 from streamsieve.rows import Screen
 
-#: Columns that are known to matter, or a function that says which do for a row.
+#: The relevant columns, or a function that returns them for a row.
 Truth = Sequence[int] | IntArray | Callable[[int], Any]
 FOUND = {
     "selector": "text", "seen": "int", "n_selected": "int", "n_relevant": "int", "found": "int",
@@ -58,20 +58,21 @@ def recovery(
         It is read once per selector.
     selectors : name, selector, or several of them as a list or by name
     truth : columns, function, or None, default=None
-        The columns that matter; or a function of a row's number that returns those that matter for it, which
-        is asked for the last row seen.  None asks the source (``DriftingStream.relevant``).
+        The relevant columns; or a function from a row number to the columns relevant for that row, called
+        with the last row seen.  If None, those given by the source (``DriftingStream.relevant``).
     every : int, default=1000
-        Rows, or columns, between two looks; one falls on the last.
+        Number of rows, or columns, between evaluation points, the last of which is at the end.
     k : int or None, default=None
-        The detection rate counts the first k selected; None for all.
+        Number of best selected features for the detection rate.  If None, all.
     task, random_state, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
 
     Returns
     -------
     Report
-        One row per look and selector: ``seen`` (rows or columns), ``n_selected``, ``n_relevant`` (of the
-        columns that have come), ``found`` (of them selected), ``detection`` (share of the relevant ones among
-        the first k selected, equation 3.23 of Wang 2021), ``precision``, ``recall``, ``f1``.
+        One row per evaluation point and selector: ``seen`` (rows or columns), ``n_selected``, ``n_relevant``
+        (among the columns that have arrived), ``found`` (selected relevant ones), ``detection`` (proportion
+        of the relevant ones among the first k selected, equation 3.23 of Wang 2021), ``precision``,
+        ``recall``, ``f1``.
 
     Examples
     --------
@@ -129,15 +130,16 @@ def online_offline(
     offline : selectors by the same names, or None, default=None
         None: the same screen with ``exact=True``.
     every : int or None, default=None
-        Rows between two looks; None looks once, at the end.
+        Number of rows between evaluation points.  If None, once, at the end.
     best : float, default=0.1
-        Share of the features, by offline score, whose ranks are compared.
+        Proportion of the features, by offline score, whose ranks are compared.
     task, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
 
     Returns
     -------
     Report
-        One row per look and selector: ``rows``, ``score_difference`` (equation 3.19 of Wang 2021) and
+        One row per evaluation point and selector: ``rows``, ``score_difference`` (equation 3.19 of Wang 2021)
+        and
         ``rank_disagreement``; see :mod:`streamsieve.evaluation.measures.agreement`.
 
     Examples

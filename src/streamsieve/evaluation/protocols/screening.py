@@ -60,10 +60,10 @@ def screening_protocol(
     progress: Progress | None = None,
     errors: str = "raise",
 ) -> Report:
-    """Compare selectors, followed by learners, over numbers of features, by repeated cross-validation.
+    """Compare selectors and learners over numbers of features by repeated cross-validation.
 
-    Nothing of a test row is known to whatever is tested on it: features are scaled and selected by the
-    training rows of each fold alone.
+    There is no leakage from test rows: features are scaled and selected on the training rows of each fold
+    only.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def screening_protocol(
         "knn", "tree", "logistic", "nb", "svm", "forest", "boosting", "fsa" and so on (``learner_names()``),
         or any estimator.
     sizes : list of int or None, default=None
-        Numbers of features; None is the grid of :func:`size_grid` with ``n_sizes`` and ``tau``.
+        Numbers of features.  If None, the grid of :func:`size_grid` with ``n_sizes`` and ``tau``.
     n_sizes : int, default=30, and tau : float or None, default=None
         Length of the grid, and how fast it grows.
     runs, folds : int, default=7
@@ -87,51 +87,53 @@ def screening_protocol(
         sorted order, or the mean over more than two) or "log_loss"; for numbers "r2", "mae" or "rmse".
         "auto" is "auc" for classes (of several the mean, each against the rest), and r2 for numbers.
     auc : {None, "mean_fold", "pooled"}, default=None
-        Whether every fold has a score of its own, or the predictions of all folds of a run have one together;
-        for any metric.  Pooled AUC compares scores of different models with each other.  None: "pooled" if
+        For any metric: whether to score every fold separately, or to pool the predictions of all folds of a
+        run.  Pooled AUC compares scores of different models with each other.  If None, "pooled" if
         ``literal``, else "mean_fold".
     literal : bool, default=False
-        The way of the thesis, for reproduction: features are scaled over all rows, test rows included, rows
-        are dealt without a look at their class, and predictions are pooled.
+        Whether to reproduce the thesis: features are scaled over all rows, including test rows, folds are not
+        stratified, and predictions are pooled.
     scale : bool, default=True
-        Whether features are brought to mean 0 and standard deviation 1 (sparse ones are only divided).  A
-        selector that wants non-negative values, or that chooses tests by the types of columns (``types``),
-        gets them as they are, and learners get what it selects scaled.
+        Whether features are standardized to mean 0 and standard deviation 1 (sparse ones are only divided).
+        A selector that requires non-negative values, or that chooses tests by the types of columns
+        (``types``), gets unscaled features; learners get its selection scaled.
     groups : array of one label per row, default=None
-        Rows that belong together, such as visits of a patient: a group is never both trained and tested on.
+        Group labels of dependent rows, such as visits of a patient: a group is never split between training
+        and test rows.
     time : array of one number, date or text per row, default=None
-        When a row was seen: each fold is tested after training on all earlier rows, so that there is one run,
-        whatever ``runs`` is, and the earliest rows are never tested.
+        Time of each row: each fold is tested after training on all earlier rows.  There is then one run,
+        ``runs`` is ignored, and the earliest rows are never tested.
     task : {"auto", "classification", "regression"}, default="auto"
-        What y is.
+        Type of target.
     names : list of str, default=None
-        Names of the features; a dataframe brings its own.
+        Names of the features.  If None, those of a dataframe.
     random_state : int or None, default=0
-        Seed of everything: rows are dealt, and learners seeded, alike for all selectors.
+        Seed of the folds and learners, the same for all selectors.
     folder : path, default=None
-        Where to write results as they come, and the report in the end.
+        Folder for intermediate results and the final report.
     resume : bool, default=False
-        Take the results that are there.  Other settings are refused.  What failed is tried again.
+        Whether to reuse the results in the folder, which must have been computed with the same settings.
+        Failed parts are computed again.
     n_jobs : int or None, default=1
-        Processes; -1 for all processors.  The numbers do not depend on it.
+        Number of processes; -1 for all processors.  It does not affect the results.
     progress : function of two numbers, default=None
-        Called with the number of finished parts and the number of all.
+        Called with the number of finished parts and the total number.
     errors : {"raise", "report"}, default="raise"
-        What becomes of failures when all is done; see :class:`ProtocolError`.
+        Whether to raise failures at the end, or to return them in the report; see :class:`ProtocolError`.
 
     Returns
     -------
     Report
-        The table has the columns ``selector``, ``learner``, ``size`` (asked for; 0 where the selector decides
+        The table has the columns ``selector``, ``learner``, ``size`` (requested; 0 if the selector decides
         itself), ``run``, ``fold`` (-1 where folds are pooled), ``n_selected`` (their mean where pooled),
         ``score``, ``select_seconds`` (for all sizes of a ranking) and ``learn_seconds``.  Its table
-        "selections" holds what was chosen: :meth:`Report.selections`.
+        "selections" holds the selected features: :meth:`Report.selections`.
 
     Notes
     -----
-    The best size is chosen by the scores that are then reported, in the thesis and in ``peaks``, so the
-    peak of a wide grid is too good.  That hardly changes differences between screens, which have the same
-    grid, but a screen has more tries than "none", which has one size.
+    The best size is chosen by the scores that are then reported, in the thesis and in ``peaks``, so the peak
+    over a large grid is optimistic.  This hardly affects differences between screens, which have the same
+    grid, but favors screens over "none", which has one size.
 
     Learners and selectors get classes as codes 0, 1, ... in the order of the labels.
 
@@ -188,7 +190,7 @@ def screening_protocol(
 
 @dataclass(frozen=True)
 class Plan:
-    """What is computed, but for data and methods."""
+    """Settings of the computation, apart from data and methods."""
 
     sizes: list[int]
     runs: int

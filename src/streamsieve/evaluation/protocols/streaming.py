@@ -58,13 +58,14 @@ def streaming_protocol(
     ----------
     X, y : as for :func:`screening_protocol`
     selectors : name, selector, None, or several of them as a list or by name
-        Selectors over columns take them as they come.  All others, the baselines, are fitted again at every
-        checkpoint to the columns that have come by then; "none" keeps them all.
+        Column selectors are offered the columns in order of arrival.  All others, the baselines, are refitted
+        at every checkpoint to the columns that have arrived; "none" keeps them all.
     learners : name, estimator, or several of them as a list or by name
     checkpoints : int or list of int, default=10
-        Numbers of columns after which to look, or how many looks there are; the last is after all columns.
+        Numbers of columns after which to evaluate, or the number of checkpoints; the last is after all
+        columns.
     orders : int or None, default=5
-        Random orders of the columns; None takes them as they stand, once.
+        Number of random orders of the columns.  If None, the given order, once.
     split : float, int or pair of arrays, default=0.3
         The proportion of rows to test on, drawn for every order; or a number of folds; or the rows to train
         and to test on.
@@ -73,8 +74,9 @@ def streaming_protocol(
         sorted order, or the mean over more than two) or "log_loss"; for numbers "r2", "mae" or "rmse".
         "auto" is accuracy for classes, and r2 for numbers.
     scale : bool, default=True
-        Whether features are brought to mean 0 and standard deviation 1 of the training rows.  Selectors that
-        choose tests by the types of columns (``types``) get them as they are.
+        Whether features are standardized to mean 0 and standard deviation 1 of the training rows.  Selectors
+        that
+        choose tests by the types of columns (``types``) get unscaled features.
     task, names, random_state, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
 
     Returns
@@ -124,7 +126,7 @@ def streaming_protocol(
 
 @dataclass(frozen=True)
 class Plan:
-    """What is computed, but for data and methods."""
+    """Settings of the computation, apart from data and methods."""
 
     checkpoints: list[int]
     orders: int | None

@@ -73,7 +73,7 @@ def peaks(report: Report) -> Table:
 
 
 def combinations(report: Report) -> Combinations:
-    """Return the scores that paired tests compare: every run of every selector and learner at its peak.
+    """Return the scores for paired tests: every run of every selector and learner at its best size.
 
     Examples
     --------

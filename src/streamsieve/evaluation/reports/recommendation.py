@@ -61,7 +61,7 @@ class Standing:
 
 @dataclass(frozen=True, repr=False)
 class Recommendation:
-    """What a comparison says.
+    """Recommended selector and learner of a comparison, with tests of the differences.
 
     Attributes
     ----------
@@ -164,23 +164,23 @@ def recommend(report: Report, *, alpha: float = 0.05) -> Recommendation:
     """Recommend a selector and a learner, and test the differences to the others.
 
     The best is compared with every other combination, each at its best size, by a paired t-test over all
-    folds of all runs, corrected for the training rows that folds share (Nadeau and Bengio); p-values are
-    adjusted for their number (Holm).  Where the next is not significantly different from the best, that
-    combination is recommended which takes the fewest features of those within one standard error of the
-    best (of equally small ones, the better): as good as the noise allows to say, at the least cost.
+    folds of all runs, corrected for the training rows that folds share (Nadeau and Bengio), with Holm's
+    adjustment for multiple testing.  If the next one is not significantly different from the best, the
+    recommendation is the combination with the fewest features within one standard error of the best (ties go
+    to the better one).
 
     Parameters
     ----------
     report : of ``screening_protocol``, ``streaming_protocol`` (when all columns have come) or ``prequential``
         (over the whole stream: one pass has no repetitions, so nothing is tested there)
     alpha : float, default=0.05
-        Level of the tests, 0 < alpha < 1.
+        Significance level of the tests, in (0, 1).
 
     Notes
     -----
     Best sizes, and the best combination, are chosen by the scores that are then compared, so p-values are
-    somewhat too small.  A selector that was tried at many sizes has more tries than keeping all features,
-    which has one: on noise its best size comes out above all features by chance.
+    somewhat too small.  A selector evaluated at many sizes has an advantage over keeping all features, which
+    has one size: on noise its best size exceeds the score of all features by chance.
 
     References
     ----------

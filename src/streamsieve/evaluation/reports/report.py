@@ -1,4 +1,4 @@
-"""A report: a tidy table, and the settings that made it."""
+"""Report of a protocol: a tidy table, and the settings that produced it."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def selection_columns(*where: str) -> dict[str, str]:
 
 @dataclass
 class Report:
-    """What a protocol found out.
+    """Results of a protocol: a tidy table, settings, and further tables.
 
     Attributes
     ----------
     protocol : its name
-    table : one row an observation; which columns there are is said where the protocol is
-    settings : what made it, as JSON: methods with their parameters, data, seeds, versions
+    table : one row per observation; the protocol documents its columns
+    settings : settings of the run, as JSON: methods with their parameters, data, seeds, versions
     extras : further tables by name, such as "selections"
     failures : what went wrong, if failures were to be reported
-    warnings : texts of the warnings that learners and selectors gave, and how often
+    warnings : warnings of learners and selectors, with their number
     pictures : matplotlib figures by name; saved as PNG, not loaded again
 
     Examples
@@ -98,7 +98,7 @@ class Report:
 
     @property
     def metric(self) -> str:
-        """What the column "score" holds: "auc", "accuracy", "r2", ..."""
+        """Metric in the column "score": "auc", "accuracy", "r2", ..."""
         return str(self.settings.get("metric", "score"))
 
     @property
@@ -108,7 +108,7 @@ class Report:
 
     @property
     def n_features(self) -> int:
-        """How many features there were; 0 where the source of the rows did not say."""
+        """Number of features; 0 if the source did not give it."""
         return int(self.settings.get("data", {}).get("features") or 0)
 
     def keeps_all(self, selector: str) -> bool:

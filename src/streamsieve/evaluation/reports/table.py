@@ -32,7 +32,7 @@ _KINDS = {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "text"}
 
 
 class Table(Mapping[str, npt.NDArray[Any]]):
-    """Columns by name, all of the same length.
+    """Tidy table: columns by name, all of the same length.
 
     Parameters
     ----------

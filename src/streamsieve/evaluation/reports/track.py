@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ScreenTrack:
-    """What one screen showed at every look.
+    """Scores and selections of one screen at every evaluation point.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class ScreenTrack:
 
 @dataclass(frozen=True)
 class Track:
-    """What some screens showed while a stream went by.
+    """Scores and selections of several screens over a stream.
 
     Attributes
     ----------
@@ -99,11 +99,12 @@ def track(
     batch: int = 4096,
     progress: Callable[[int], None] | None = None,
 ) -> Track:
-    """Let screens learn a stream, all in one pass, and record their scores at regular intervals.
+    """Train screens on a stream in one pass, and record their scores at regular intervals.
 
-    Looks fall on the same rows whatever the batch size, and one falls on the last row.  Only features that
-    were ever selected are stored, so memory grows with them and with the looks, not with the width of the
-    stream.  The screens have learned everything afterwards; their ledgers say who came and went.
+    The evaluation points do not depend on the batch size, and the last one is the last row.  Only features
+    that were ever selected are stored, so memory grows with these and the number of evaluation points, not
+    with the width of the stream.  Afterward the screens have learned all rows, and their ledgers show which
+    features entered and left.
 
     Parameters
     ----------
@@ -152,7 +153,7 @@ def track(
 
 
 def detection_curve(tops: Sequence[IntArray], truths: Sequence[IntArray], k: int | None = None) -> FloatArray:
-    """Return the share of the relevant features that were found at every look.
+    """Return the proportion of the relevant features that were found at every evaluation point.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def detection_curve(tops: Sequence[IntArray], truths: Sequence[IntArray], k: int
 
     Returns
     -------
-    float64 array, one share per look: the detection rate at k of Wang 2021, equation 3.23
+    float64 array, one entry per evaluation point: the detection rate at k of Wang 2021, equation 3.23
 
     Examples
     --------

@@ -152,6 +152,8 @@ def _interval(made: Recommendation, each: Standing) -> str:
         low, high = max(low, 0.0), min(high, 1.0)
     elif made.metric == "r2":  # bounded above only
         high = min(high, 1.0)
+    elif not made.higher_is_better:  # no error is negative
+        low = max(low, 0.0)
     return f"{score} ({1 - made.alpha:.0%} interval {low:.3f} to {high:.3f})"
 
 

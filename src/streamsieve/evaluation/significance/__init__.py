@@ -1,4 +1,14 @@
-"""Tests of significance over data sets and over runs, and the tables made of them."""
+"""Tests of significance over data sets and over runs, and the tables made of them.
+
+======== ===================================================================================
+scores   scores of several methods on several data sets: checked and ranked
+friedman do several methods differ at all?  ``nemenyi``: which pairs do
+wilcoxon signed-rank tests with Holm's correction, against a control or in all pairs
+paired   paired t-tests over runs, and wins, ties and losses
+groups   combinations of a screen and a learner that perform alike on one data set
+counting counts of these groups over data sets
+======== ===================================================================================
+"""
 
 from streamsieve.evaluation.significance.counting import Counts, count_groups
 from streamsieve.evaluation.significance.friedman import Friedman, friedman

@@ -1,4 +1,13 @@
-"""Tests of correlation over rows that are not independent: time series, and repeated rows of a subject."""
+"""Tests of correlation over rows that are not independent: time series, and repeated rows of a subject.
+
+=========== ==================================================================================
+correlation what the tests share: blocks of columns, and conditioning sets
+serial      rows in time order: the effective number of rows
+group_means groups that have one target each: the groups are the independent rows
+clustered   groups within which the target varies: the cluster-robust t test
+detector    whether the order of the rows looks like a time series
+=========== ==================================================================================
+"""
 
 from streamsieve.independence.dependent_rows.clustered import (
     ClusterRobustCorrelation as ClusterRobustCorrelation,

@@ -27,7 +27,7 @@ class ClusterRobustCorrelation(DependentRowsTest):
 
     Parameters
     ----------
-    independent : the test as for independent rows
+    independent : the test for independent rows
     groups : code of each row's group, 0, 1, 2, ...
 
     References

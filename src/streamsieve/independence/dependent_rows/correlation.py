@@ -37,7 +37,7 @@ class DependentRowsTest(RelevanceTest):
 
     Parameters
     ----------
-    independent : the test as for independent rows: target, level and sign of the statistic
+    independent : the test for independent rows: target, level and sign of the statistic
     """
 
     def __init__(self, independent: FisherZ) -> None:
@@ -67,7 +67,7 @@ class DependentRowsTest(RelevanceTest):
         """
 
     def measure(self, X: Matrix) -> Relevance:
-        """Test every column of a block against the target; rules want the means and norms again.
+        """Test every column of a block against the target; means and norms are kept for redundancy rules.
 
         A p-value is at least the one for independent rows, so what that guards against stays guarded against.
         """

@@ -1,4 +1,4 @@
-"""Does the order of the rows look like a time series?"""
+"""Detection of autocorrelation of the target in the order of rows."""
 
 from __future__ import annotations
 

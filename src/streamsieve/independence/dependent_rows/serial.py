@@ -40,7 +40,7 @@ class SerialCorrelation(DependentRowsTest):
 
     Parameters
     ----------
-    independent : the test as for independent rows
+    independent : the test for independent rows
     lag : largest lag of autocorrelations, below n
 
     References

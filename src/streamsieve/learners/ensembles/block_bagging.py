@@ -19,20 +19,20 @@ COMBINE = ("stack", "vote")
 class BlockBagging(Ensemble):
     """Bagging over streaming columns: every block of columns becomes a new member of the ensemble.
 
-    A member is a bag of learners that know the block's columns only, each learned from rows drawn with
-    repetition. Members vote, or are weighted by how well they predict the rows that were not drawn.
+    A member is a bag of learners over the columns of one block, each fitted to a bootstrap sample of the
+    rows.  Members vote, or are weighted by their out-of-bag predictions (stacking).
 
     Parameters
     ----------
     estimator : estimator or None, default=None
-        A scikit-learn classifier or regressor to learn a block with.  None: ``FSAClassifier`` or
+        A scikit-learn classifier or regressor for the blocks.  If None, ``FSAClassifier`` or
         ``FSARegressor``.
     task : {"classification", "regression"}, default="classification"
-        What y is.
+        Type of target.
     bags : int, default=5
-        Learners per block, at least 1.
+        Number of learners per block, at least 1.
     combine : {"stack", "vote"}, default="stack"
-        "stack": non-negative weights, from predictions for rows that were not drawn.  "vote": every learner
+        "stack": non-negative weights, fitted to out-of-bag predictions.  "vote": every learner
         of every block has one vote; in regression, the mean.
     convex : bool, default=False
         Whether weights must sum to 1; for "stack".
@@ -46,28 +46,30 @@ class BlockBagging(Ensemble):
     member_weights_ : float64 array, one non-negative number per block
     edges_ : int64 array, the first column of every block, and the number of columns
     classes_ : the labels, in order; in classification
-    n_features_in_ : columns offered
+    n_features_in_ : number of columns offered
     feature_names_in_ : their names; if any came with a name
-    n_samples_seen_ : rows
+    n_samples_seen_ : number of rows
 
     Notes
     -----
     **Formula.** ``prediction = sum over blocks b of weight_b * (1 / M) sum over its M learners``; the weights
-    are equal, or fitted to the rows that were not drawn.
+    are equal, or fitted to out-of-bag rows.
 
-    **When it fails.** Interactions between columns of different blocks are not seen. A block of noise lowers
+    **When it fails.** Interactions between columns of different blocks are not detected. A block of noise
+    lowers
     a vote of equal weights.
 
-    The draws are the same for all blocks, so that all are judged on the same rows.  In classification they
-    are made within each class, so that no learner misses one.  A row that every bag has drawn does not
-    count in the weights; if there is no other, all blocks count the same.  In regression it is deviations
-    from the mean of y that are weighted, so weights do not depend on where y has its 0.  A new block
-    costs its own learners and a small least-squares problem.  Whatever came before stays as it is.
-    :class:`SuperLearner` does the same with several kinds of learners per block, judged by cross-validation
-    instead of draws.  Where a block has fewer columns than an FSA learner is to keep, it keeps them all.
+    The bootstrap samples are the same for all blocks, so that all are evaluated on the same rows.  In
+    classification they are stratified, so that no learner misses a class.  A row in every bag does not count
+    in the weights; if there is no other, all blocks have the same weight.  In regression y and the
+    predictions are centered at the mean of y, so that weights do not depend on the origin of y.  A new block
+    costs its own learners and a small least-squares problem; earlier members do not change.
+    :class:`SuperLearner` does the same with several kinds of learners per block, evaluated by
+    cross-validation instead of bagging.  If a block has fewer columns than an FSA learner is to keep, all are
+    kept.
 
-    The target and the predictions for rows not drawn are kept, one number per row, class and block, because
-    the weights of all blocks change when a new one comes.
+    The target and the out-of-bag predictions are stored, one number per row, class and block, because the
+    weights of all blocks change when a new one arrives.
 
     An ensemble can be saved if its learners are of this library: files hold no code.
 

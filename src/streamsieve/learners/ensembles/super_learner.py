@@ -21,8 +21,8 @@ from streamsieve.state import Array, Int
 class SuperLearner(Ensemble):
     """Stacked ensemble whose non-negative weights are fitted to out-of-fold predictions.
 
-    Columns may come all at once, with ``fit``, or in blocks, with ``begin`` and ``offer``.  Every block has
-    its own members, which know its columns only, and no member is learned twice.
+    Columns may arrive all at once, with ``fit``, or in blocks, with ``begin`` and ``offer``.  Every block has
+    its own members, fitted to its columns only, and no member is refitted.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class SuperLearner(Ensemble):
         scikit-learn classifiers or regressors.  None: ``FSAClassifier`` and a logistic regression by
         stochastic gradients; in regression, ``FSARegressor`` and ridge regression.
     task : {"classification", "regression"}, default="classification"
-        What y is.
+        Type of target.
     folds : int, default=5
         Number of folds, at least 2.
     convex : bool, default=False
@@ -44,27 +44,27 @@ class SuperLearner(Ensemble):
     members_ : the members, each learned from all rows, block by block
     edges_ : int64 array, the first column of every block, and the number of columns
     classes_ : the labels, in order; in classification
-    n_features_in_ : columns seen
+    n_features_in_ : number of columns seen
     feature_names_in_ : their names; if any came with a name
-    n_samples_seen_ : rows
+    n_samples_seen_ : number of rows
 
     Notes
     -----
     **Formula.** ``min over b >= 0 of |y - Z b|^2`` with out-of-fold predictions Z.
 
     **When it fails.** With few rows the weights follow noise of the folds. Members see one block of columns
-    each: interactions between blocks are not seen.
+    each: interactions between blocks are not detected.
 
     With out-of-fold predictions Z, the weights b >= 0 minimize ``|y - Z b|^2``; then the members learn again
     from all rows.  In regression y and Z are centered by the mean of y, so weights do not depend on the
     origin of y.  In classification Z are probabilities, y is one-hot, and a member has one weight for all
-    classes.  A classifier without probabilities is taken to be sure of its prediction.
+    classes.  A classifier without ``predict_proba`` gives its predicted class probability 1.
 
     The folds never hold out the only row of a class; if there are no other rows, all members weigh the same.
     They are the same for all blocks.  The target and the out-of-fold predictions are kept, one number per
-    row, class and member, because all weights change when a new block comes.  Where a block has fewer columns
-    than an FSA learner is to keep, it keeps them all.  ``fit`` is ``begin`` and one ``offer``, so a stream
-    can go on after it.
+    row, class and member, because all weights change when a new block arrives.  If a block has fewer columns
+    than an FSA learner is to keep, all are kept.  ``fit`` is ``begin`` and one ``offer``, so a stream can
+    continue after it.
 
     An ensemble can be saved if all its members are of this library: files hold no code.
 

@@ -77,7 +77,7 @@ class AnnealedLearner(Seeded, Selector):
 
     @property
     def _units(self) -> FloatArray:
-        """Centre and spread of the target, in whose units it is learned."""
+        """Center and spread of the target, in whose units it is learned."""
         return np.array([0.0, 1.0])
 
     def _config(self, p: int) -> FSAConfig:
@@ -100,12 +100,14 @@ class AnnealedLearner(Seeded, Selector):
         )
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget everything, and learn from these rows in ``epochs`` passes.
+        """Discard everything learned, and learn from these rows in ``epochs`` passes.
 
         Parameters
         ----------
-        X : rows (dense, sparse or dataframe)
-        y : one label or number per row
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            The target: one label or number per row.
 
         Returns
         -------

@@ -32,36 +32,37 @@ def _has_probabilities(learner: Any) -> bool:
 class FSAClassifier(ClassifierMixin, AnnealedLearner):
     """Linear classifier with k features, selected by annealing while it is fitted.
 
-    Learning starts with all features.  After every pass over the rows those with the smallest weights are
-    dropped, many at first and then fewer, until ``k`` are left.  Dropped features cost nothing, so all passes
-    together take the time of a few over all features.
+    Feature selection with annealing (FSA): training starts with all features, and after every pass over the
+    rows those with the smallest weights are dropped, many at first and then fewer, until ``k`` are left.  The
+    total cost is that of a few passes over all features.
 
     Parameters
     ----------
     k : int or None, default=None
-        Features to keep, at least 1.  None: 10, or all features if there are fewer.
+        Number of features to keep, at least 1.  If None, 10, or all features if there are fewer.
     loss : {"logistic", "lorenz", "hinge", "squared"}, default="logistic"
-        Loss of a margin u: ``log(1 + exp(-u))``; ``log(1 + (u - 1)^2)`` below 1 and 0 above, which hardly
-        minds wrong labels; the hinge ``1 - u`` with its corner rounded off between 0.9 and 1.1; ``(u - 1)^2 /
+        Loss of a margin u: ``log(1 + exp(-u))``; ``log(1 + (u - 1)^2)`` below 1 and 0 above, which is robust
+        to wrong labels; the hinge ``1 - u``, smoothed between 0.9 and 1.1; ``(u - 1)^2 /
         2``.
     epochs : int, default=100
-        Passes over the rows, at least 1.  The last feature goes after half of them.
+        Number of passes over the rows, at least 1.  The last feature is dropped after half of them.
     annealing : float, default=30.0
-        How fast features go at first, 0 to 1e6; the papers' mu.  0: the same number after every pass.
+        Annealing rate, in [0, 1e6]; the paper's mu: larger values drop more features in the first passes.
+        With 0 the same number is dropped after every pass.
     learning_rate : float or "auto", default="auto"
-        Step length, in (0, 1000].  "auto": the longest safe for a minibatch sampled in every pass, shortened
-        where it would overshoot, and falling once the features are found.
+        Step size, in (0, 1000]. "auto" is the largest safe step for a minibatch sampled in every pass,
+        reduced where it would overshoot, and decreasing once k features are left.
     momentum : float, default=0.9
-        Share of the last direction in the next, 0 <= momentum < 1.
+        Momentum of the gradient steps, in [0, 1).
     l2 : float, default=0.001
-        How strongly weights are pulled to 0, 0 to 1e6: ``l2 |b|^2 / 2`` is added to the mean loss.
+        Strength of the L2 penalty, in [0, 1e6]: ``l2 |b|^2 / 2`` is added to the mean loss.
     batch_size : int, default=32
-        Rows whose mean gradient makes a step, at least 1.
+        Number of rows per minibatch, at least 1.
     balanced : bool, default=False
-        Whether all classes count the same, however many rows they have.
+        Whether all classes have the same weight, whatever their number of rows.
     standardize : bool, default=True
-        Whether features are learned in units of their standard deviation.  If False, they are only centered,
-        which prefers large or frequent ones; that may suit text, with its many rare words.
+        Whether features are scaled to unit variance.  If False, they are only centered, which favors large or
+        frequent ones; this may suit text, with its many rare words.
     random_state : int or None, default=0
         Seed of the order of rows, in [0, 2^32).  If None, one is drawn by ``fit`` and saved.
 
@@ -70,12 +71,12 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     selected_ : columns of the selected features, in column order
     ranked_ : columns of the features kept, largest weight first
     scores_ : float64 array, size of every feature's weight in units of its standard deviation; over several
-        classes, the root of the sum of squares; 0 for features that went
-    coef_ : float64 array (1, features), or (classes, features) for more than two; for values as they come
+        classes, the root of the sum of squares; 0 for dropped features
+    coef_ : float64 array (1, features), or (classes, features) for more than two; in the units of the data
     intercept_ : float64 array, one per row of ``coef_``
     classes_ : the labels, in order
-    loss_curve_ : float64 array, mean loss of every pass, on the way
-    n_features_in_ : features seen
+    loss_curve_ : float64 array, mean loss during every pass
+    n_features_in_ : number of features seen
 
     Notes
     -----
@@ -94,7 +95,7 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
     ``partial_fit`` makes one pass over the rows it is given and drops features once: N calls are a whole run,
     with new rows each time or the same ones, which gives the result of ``fit``.  Scales are those of all rows
-    seen.  Further calls go on learning with the features that are left.
+    seen.  Further calls continue training with the features that are left.
 
     Dense and sparse rows give the same result.  Sparse ones are never made dense nor centered in memory.
 
@@ -102,8 +103,8 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
     own class to the others; a feature is kept or dropped for all classes at once, by the norm of its weights.
     With the logistic loss ``predict_proba`` is the softmax of the functions.
 
-    A ``ConvergenceWarning`` of ``fit`` says what to change if the loss exploded on the way or is still steep
-    in the end, or if the classes are separable and ``l2`` is 0, so that weights grow without bound.
+    ``fit`` raises a ``ConvergenceWarning`` with advice if the loss diverged or has not converged, or if the
+    classes are separable and ``l2`` is 0, so that weights grow without bound.
 
     Choices that the papers leave open: momentum is a moving average of gradients; the rate is chosen by
     default, because the authors' fixed one diverges for correlated features and the squared loss; minibatches
@@ -179,11 +180,12 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         yield squared.set_params(standardize=False, batch_size=8)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None) -> Self:
-        """Pass once over some rows, and drop features once.
+        """Make one pass over some rows, and drop features once.
 
         Parameters
         ----------
-        X, y : as for :meth:`fit`; the features must be those of the first call
+        X, y : as for :meth:`fit`
+            The features must be those of the first call.
         classes : all labels, needed in the first call if its rows do not have them all
 
         Returns
@@ -242,20 +244,21 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
     @fitted_property
     def coef_(self) -> FloatArray:
-        """Weights for values as they come; 0 for features that went."""
+        """Coefficients in the units of the data; 0 for dropped features."""
         return self._linear_function()[0]
 
     @fitted_property
     def intercept_(self) -> FloatArray:
-        """What is added to the products with the weights."""
+        """Intercept of the linear model."""
         return self._linear_function()[1]
 
     def decision_function(self, X: Any) -> FloatArray:
-        """Return how much speaks for ``classes_[1]``, or for every class where there are more than two.
+        """Return decision values: positive for ``classes_[1]``, or one column per class for more than two.
 
         Parameters
         ----------
-        X : rows with all features
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows with all features.
         """
         outputs = self._outputs_of(X)
         return outputs[:, 0] if self._outputs == 1 else outputs
@@ -265,7 +268,8 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
         Parameters
         ----------
-        X : rows with all features
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows with all features.
         """
         outputs = self._outputs_of(X)
         codes = (outputs[:, 0] > 0).astype(np.intp) if self._outputs == 1 else np.argmax(outputs, axis=1)
@@ -278,7 +282,8 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
 
         Parameters
         ----------
-        X : rows with all features
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows with all features.
         """
         outputs = self._outputs_of(X)
         if self._outputs == 1:

@@ -117,7 +117,7 @@ class AnnealedModel(Part):
         return np.asarray(np.sqrt(np.maximum(self.squares, 0.0) / max(self.n_rows, 1)))
 
     def change_units(self, old: FloatArray, new: FloatArray) -> None:
-        """Predict the same numbers when the target's centre and spread are others than before."""
+        """Predict the same numbers when the target's center and spread are others than before."""
         factor = old[1] / new[1]
         self.beta, self.velocity, self.intercept = (
             part * factor for part in (self.beta, self.velocity, self.intercept)

@@ -21,32 +21,33 @@ FEW = 30
 class FSARegressor(RegressorMixin, AnnealedLearner):
     """Linear regression with k features, selected by annealing while it is fitted.
 
-    Learning starts with all features.  After every pass over the rows those with the smallest weights go,
-    many at first and then fewer and fewer, until ``k`` are left.
+    Feature selection with annealing (FSA): training starts with all features, and after every pass over the
+    rows those with the smallest weights are dropped, many at first and then fewer, until ``k`` are left.
 
     Parameters
     ----------
     k : int or None, default=None
-        Features to keep, at least 1.  None: 10, or all features if there are fewer.
+        Number of features to keep, at least 1.  If None, 10, or all features if there are fewer.
     loss : {"squared", "lorenz"}, default="squared"
-        Loss of a residual r in units of the target's spread: ``r^2 / 2``, or ``log(1 + r^2)``, which hardly
-        minds outliers.
+        Loss of a residual r in units of the target's spread: ``r^2 / 2``, or ``log(1 + r^2)``, which is
+        robust to outliers.
     epochs : int, default=100
-        Passes over the rows, at least 1.  The last feature goes after half of them.
+        Number of passes over the rows, at least 1.  The last feature is dropped after half of them.
     annealing : float, default=30.0
-        How fast features go at first, 0 to 1e6; the papers' mu.  0: the same number after every pass.
+        Annealing rate, in [0, 1e6]; the paper's mu: larger values drop more features in the first passes.
+        With 0 the same number is dropped after every pass.
     learning_rate : float or "auto", default="auto"
-        Step length, in (0, 1000].  "auto": the longest safe for a minibatch sampled in every pass, shortened
-        where it would overshoot, and falling once the features are found.
+        Step size, in (0, 1000]. "auto" is the largest safe step for a minibatch sampled in every pass,
+        reduced where it would overshoot, and decreasing once k features are left.
     momentum : float, default=0.9
-        Share of the last direction in the next, 0 <= momentum < 1.
+        Momentum of the gradient steps, in [0, 1).
     l2 : float, default=0.001
-        How strongly weights are pulled to 0, 0 to 1e6: ``l2 |b|^2 / 2`` is added to the mean loss.
+        Strength of the L2 penalty, in [0, 1e6]: ``l2 |b|^2 / 2`` is added to the mean loss.
     batch_size : int, default=32
-        Rows whose mean gradient makes a step, at least 1.
+        Number of rows per minibatch, at least 1.
     standardize : bool, default=True
-        Whether features are learned in units of their standard deviation.  If False, they are only centered,
-        which prefers large or frequent ones; that may suit text, with its many rare words.
+        Whether features are scaled to unit variance.  If False, they are only centered, which favors large or
+        frequent ones; this may suit text, with its many rare words.
     random_state : int or None, default=0
         Seed of the order of rows, in [0, 2^32).  If None, one is drawn by ``fit`` and saved.
 
@@ -55,11 +56,11 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     selected_ : columns of the selected features, in column order
     ranked_ : columns of the features kept, largest weight first
     scores_ : float64 array, size of every feature's weight, feature in units of its standard
-        deviation and target in units of its spread; 0 for features that went
-    coef_ : float64 array, one weight per feature, for values as they come
+        deviation and target in units of its spread; 0 for dropped features
+    coef_ : float64 array, one weight per feature, in the units of the data
     intercept_ : float
-    loss_curve_ : float64 array, mean loss of every pass, on the way
-    n_features_in_ : features seen
+    loss_curve_ : float64 array, mean loss during every pass
+    n_features_in_ : number of features seen
 
     Notes
     -----
@@ -68,10 +69,10 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
     **When it fails.** The model is linear, and a dropped feature does not return. Outliers of the target need
     ``loss="lorenz"``.
 
-    As for :class:`FSAClassifier`.  The target is learned in units of its spread about its centre: standard
-    deviation and mean, or for "lorenz", which would otherwise take the outliers' measure, 1.4826 times the
-    median distance from the median.  Both are those of the first call; if it has fewer than 30 rows, or its
-    target does not vary, those of the first calls up to and with the one that makes good for it.
+    As for :class:`FSAClassifier`.  The target is learned in units of its spread about its center: standard
+    deviation and mean, or, for "lorenz", median and 1.4826 times the median absolute deviation, which are
+    robust to outliers.  Both are estimated from the first call; if it has fewer than 30 rows, or a constant
+    target, from the first calls until both conditions hold.
 
     References
     ----------
@@ -135,11 +136,12 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
         yield lorenz.set_params(standardize=False, annealing=0.0, batch_size=8)
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Pass once over some rows, and drop features once.
+        """Make one pass over some rows, and drop features once.
 
         Parameters
         ----------
-        X, y : as for :meth:`fit`; the features must be those of the first call
+        X, y : as for :meth:`fit`
+            The features must be those of the first call.
 
         Returns
         -------
@@ -151,11 +153,11 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
         y = check_numbers(y, n)
         if not hasattr(self, "_target_") or len(self._first_targets_):
             seen: FloatArray = np.concatenate([getattr(self, "_first_targets_", ()), y])
-            centre, spread = float(np.mean(seen)), float(np.std(seen))
+            center, spread = float(np.mean(seen)), float(np.std(seen))
             if self.loss == "lorenz":
-                centre = float(np.median(seen))
-                spread = 1.4826 * float(np.median(np.abs(seen - centre))) or spread
-            self._target_ = np.array([centre, spread or 1.0])
+                center = float(np.median(seen))
+                spread = 1.4826 * float(np.median(np.abs(seen - center))) or spread
+            self._target_ = np.array([center, spread or 1.0])
             self._first_targets_ = seen[: FEW if len(seen) < FEW or not spread else 0]
         return (y - self._target_[0]) / self._target_[1], np.ones(n)
 
@@ -174,12 +176,12 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
     @fitted_property
     def coef_(self) -> FloatArray:
-        """Weights for values as they come; 0 for features that went."""
+        """Coefficients in the units of the data; 0 for dropped features."""
         return np.asarray(self._linear_function()[0][0] * self._target_[1])
 
     @fitted_property
     def intercept_(self) -> float:
-        """What is added to the products with the weights."""
+        """Intercept of the linear model."""
         return float(self._linear_function()[1][0] * self._target_[1] + self._target_[0])
 
     def predict(self, X: Any) -> FloatArray:
@@ -187,7 +189,8 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
         Parameters
         ----------
-        X : rows with all features
+        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+            Rows with all features.
         """
         return np.asarray(self._outputs_of(X)[:, 0] * self._target_[1] + self._target_[0])
 

@@ -37,40 +37,40 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     """Posterior inclusion probabilities of streaming columns, by reversible-jump MCMC.
 
     A Markov chain over sets of columns.  A move proposes the birth of a column or the death of one in the
-    model, and is accepted such that the chain's stationary distribution is the posterior.  A new column
-    enlarges the space on the fly, and the chain goes on from where it is.
+    model, and is accepted such that the stationary distribution of the chain is the posterior.  A new column
+    enlarges the space, and the chain continues from its current model.
 
     Parameters
     ----------
     moves : int, default=50000
-        Moves that ``fit`` and ``sample`` count, at least 1.
+        Number of moves of ``fit`` and ``sample`` that are counted, at least 1.
     burn_in : int, default=1000
-        Moves that are made first and not counted, when counting starts again, at least 0.
+        Number of initial moves that are not counted, whenever counting restarts; at least 0.
     moves_per_column : int, default=20
-        Moves made when a column arrives, at least 0.
+        Number of moves when a column arrives, at least 0.
     prior : float, default=0.5
-        Probability of every column before the data, 0 < prior < 1.
+        Prior inclusion probability of every column, in (0, 1).
     g : float or "benchmark", default="benchmark"
         Zellner's g: the prior variance of coefficients relative to that of least squares, in (0, 1e30].
         "benchmark": the number of rows, or the squared number of columns if that is larger.
     min_inclusion : float, default=0.5
-        Least probability of a selected column, in [0, 1].
+        Minimum posterior inclusion probability of a selected column, in [0, 1].
     random_state : int or None, default=0
         Seed of the moves, in [0, 2^32).  If None, one is drawn when a fit begins, and saved.
 
     Attributes
     ----------
-    inclusion_ : float64 array, probability of every column to be in the model, given the data
+    inclusion_ : float64 array, posterior inclusion probability of every column
     scores_ : the same
     selected_ : columns of the selected features, in column order
     ranked_ : columns with a probability of at least ``min_inclusion``, most probable first
     coef_ : float64 array, mean coefficient of every column over the models, weighted by their probability
     intercept_ : float
-    model_ : columns in the model where the chain is now
+    model_ : columns in the current model of the chain
     acceptance_ : share of the counted moves that were accepted
-    n_features_in_ : columns offered
+    n_features_in_ : number of columns offered
     feature_names_in_ : their names; if any came with a name
-    n_samples_seen_ : rows
+    n_samples_seen_ : number of rows
 
     Notes
     -----
@@ -86,7 +86,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     thousands, preselect with ``streamsieve.columns``.
 
     Strongly correlated columns share their probability, and the chain is slow to exchange them: raise
-    ``moves``, and compare seeds.  A ``ConvergenceWarning`` reports two halves of a walk that disagree.
+    ``moves``, and compare seeds.  A ``ConvergenceWarning`` is raised if the two halves of the chain disagree.
 
     **When it fails.** The model is linear with normal errors. Strongly correlated columns make the chain mix
     slowly, and memory grows with rows times columns.
@@ -156,11 +156,12 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         yield cls(moves=5000, moves_per_column=0, prior=0.1, g=50.0, min_inclusion=0.2, random_state=1)
 
     def begin(self, y: Any = None) -> Self:
-        """Start a stream of columns over the rows of y; whatever was learned before is forgotten.
+        """Start a stream of columns for the target y, and discard everything learned before.
 
         Parameters
         ----------
-        y : one number per row
+        y : array-like of shape (n_rows,)
+            The target: one number per row.
 
         Returns
         -------
@@ -186,12 +187,13 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         self.n_samples_seen_, self.n_features_in_ = n, 0
 
     def offer(self, X: Any, names: Sequence[str] | str | None = None) -> Self:
-        """Let columns arrive: for each, the space grows and the chain makes a few moves.
+        """Add columns; for each, the space grows and the chain makes a few moves.
 
         Parameters
         ----------
         X : a column or a block (dense, sparse or dataframe) over the rows given to ``begin``
-        names : their names, unlike any before; a dataframe brings its own
+        names : sequence of str, default=None
+            Names of the columns, different from all earlier ones.  If None, those of a dataframe.
 
         Returns
         -------
@@ -239,7 +241,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
     def _count(self, wanted: int) -> None:
         sampler = self._sampler_
         prior = self._prior(sampler)
-        sampler.believe(prior)
+        sampler.set_prior(prior)
         rng = np.random.default_rng([self._seed, 1, sampler.p, sampler.moves])
         if sampler.moves == 0:
             sampler.walk(int(self.burn_in), prior, rng, count=False)
@@ -259,12 +261,14 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
             )
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Begin, let the columns of X arrive in order, and sample.
+        """Fit to a whole matrix: begin, add the columns of X in order, and sample.
 
         Parameters
         ----------
-        X : all columns (dense, sparse or dataframe)
-        y : one number per row
+        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
+            All columns.
+        y : array-like of shape (n_rows,)
+            The target: one number per row.
 
         Returns
         -------
@@ -285,7 +289,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
 
     def _sampled(self, name: str) -> ModelSampler:
         if not hasattr(self, "_sampler_") or not self._sampler_.moves:
-            raise AttributeError(f"{name} is there after fit, or after sample: columns alone say nothing yet")
+            raise AttributeError(f"{name} is available after fit, or after sample")
         return self._sampler_
 
     def _check_sampled(self) -> None:
@@ -297,7 +301,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
 
     @property
     def inclusion_(self) -> FloatArray:
-        """Probability of every column to be in the model, given the data."""
+        """Posterior inclusion probability of every column."""
         return self._sampled("inclusion_").inclusion
 
     @property
@@ -334,7 +338,7 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
 
     @property
     def intercept_(self) -> float:
-        """What is added to the products with the coefficients."""
+        """Intercept of the linear model."""
         return self._sampled("intercept_").linear_function[1]
 
     def _support(self) -> BoolArray:

@@ -101,14 +101,14 @@ class ModelSampler(Part):
         self._gram = np.pad(self._gram, (more, (0, 0)))
         self._factor, self._z = np.pad(self._factor, (more, more)), np.pad(self._z, more)
 
-    def believe(self, prior: Prior) -> None:
-        """Forget what was counted under another prior: it belongs to another posterior."""
+    def set_prior(self, prior: Prior) -> None:
+        """Set the prior; counts under another prior are dropped, as they belong to another posterior."""
         if prior != self.prior:
             self.prior = prior
             self._forget_counts()
 
     def walk(self, moves: int, prior: Prior, rng: np.random.Generator, *, count: bool) -> IntArray:
-        """Make some moves; return what each did, and count where it led if asked to."""
+        """Make moves of the chain; return the result of each, and with ``count`` add to the counts."""
         stays, sums = (self._stays, self._sums) if count else (np.zeros(self.p), np.zeros(self.p))
         usable = (self._length[: self.p] > 0).astype(np.float64)
         history = np.zeros(moves, np.int64)
@@ -200,5 +200,5 @@ class ModelSampler(Part):
             sampler._c[j] = kernel.dot(sampler._X[j], sampler._y)
             for i in range(q):
                 sampler._gram[i, j] = kernel.dot(sampler._X[order[i]], sampler._X[j])
-        kernel.factorise(sampler._order, q, sampler._c, sampler._gram, sampler._factor, sampler._z)
+        kernel.factorize(sampler._order, q, sampler._c, sampler._gram, sampler._factor, sampler._z)
         return sampler

@@ -9,5 +9,6 @@ row_similarity      Gaussian similarity of rows (SPEC, SPFS)
 separating_sets     sets that separate a feature from the target (HITON)
 stepwise_regression features entering a regression (LARS, SPFS)
 feature_generation  groups added to a support vector machine (FGM, GDM)
+typed_features      types of features, for methods over tables
 =================== ====================================================
 """

@@ -186,7 +186,7 @@ def nominal_mask(selector: Any) -> BoolArray:
     names = getattr(selector, "feature_names_in_", ())
     if nominal is None or (isinstance(nominal, str) and nominal == "all"):
         return np.full(p, nominal is not None)
-    if isinstance(nominal, str) or not isinstance(nominal, Iterable):
+    if isinstance(nominal, str) or not isinstance(nominal, Iterable) or getattr(nominal, "ndim", 1) == 0:
         raise _bad_nominal(nominal, p, named=len(names) > 0)
     mask = np.zeros(p, bool)
     places = {name: j for j, name in enumerate(names)}

@@ -199,6 +199,7 @@ class ByTables(Separation):
             test.y, test.class_counts, self._edges, test.g, test.log, test.inverse,
             self._critical,
             None, None, None, *self._room, found,  # the search knows bits, too; here all are numbers
+            np.empty(test.n, np.uint64), np.empty(64, np.uint64),
         )  # fmt: skip
         return found[:size].tolist() if size else None
 

@@ -18,12 +18,12 @@ from streamsieve.state import Array
 if TYPE_CHECKING:
     from streamsieve.base.offline import OfflineSelector
 
-    Beside = OfflineSelector
+    MixinBase = OfflineSelector
 else:
-    Beside = object
+    MixinBase = object
 
 
-class TypedFeatures(Beside):
+class TypedFeatures(MixinBase):
     """Stands before `OfflineSelector`: names become codes that tables keep, declared quantities get bins."""
 
     parameters = {"types": TypesParameter()}
@@ -46,6 +46,7 @@ class TypedFeatures(Beside):
         -------
         self
         """
+        self._check_values()
         X, self._ordered = coded(X) if self.traits.text else (X, {})
         try:
             return super().fit(X, y)
@@ -62,9 +63,14 @@ class TypedFeatures(Beside):
         self._types_ = np.asarray(block.types, np.uint8)
         X = sp.csr_array(block.X) if sp.issparse(block.X) else block.X
         super()._fit(replace(batch, X=X))
+        self.ledger_.type_of = self.column_types_.get
+
+    def _restored(self) -> None:
+        super()._restored()
+        self.ledger_.type_of = self.column_types_.get
 
     @fitted_property
     def column_types_(self) -> dict[str, str]:
         """Types of the features by name, as they were declared, read off dtypes, or guessed."""
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
-        return {str(name): TYPES[kind] for name, kind in zip(names, self._types_, strict=True)}
+        return {str(name): TYPES[kind] for name, kind in zip(names, self._types_, strict=False)}

@@ -12,7 +12,7 @@ OPEN = 1e-10
 
 
 def omp(problem: Problem) -> FloatArray:
-    """Score by the correlation with what was unexplained when the feature entered."""
+    """Orthogonal matching pursuit: score by the correlation with the residual when the feature entered."""
     return strongest([_scores(problem.R, c, problem.k) for c in problem.c], len(problem.R))
 
 
@@ -24,10 +24,10 @@ def _scores(R: FloatArray, c: FloatArray, k: int) -> FloatArray:
 
 
 def pursue(R: FloatArray, c: FloatArray, k: int) -> tuple[list[int], list[float]]:
-    """Return up to k features in order of entry, and their correlations with the rest then.
+    """Return up to k features in order of entry, and their correlations with the residual at entry.
 
-    Every feature that enters adds a row to a Cholesky factor of R that has its columns as well, so that what
-    all features still explain follows by one subtraction.
+    Every feature that enters adds a row to a partial Cholesky factor of R over all columns, from which the
+    residual correlations of all features follow by one subtraction.
     """
     p = len(c)
     factor = np.zeros((min(k, p), p))
@@ -53,9 +53,10 @@ def pursue(R: FloatArray, c: FloatArray, k: int) -> tuple[list[int], list[float]
 
 
 def mrmr(problem: Problem) -> FloatArray:
-    """Score by (1 + relevance - redundancy) / 2 when the feature entered, which lies between 0 and 1.
+    """Greedy mRMR: score by (1 + relevance - redundancy) / 2 when the feature entered, in [0, 1].
 
-    Relevance is the largest correlation with a target, redundancy the mean one with what had entered.
+    Relevance is the largest correlation with a target, redundancy the mean correlation with the features
+    entered before.
     """
     p = len(problem.R)
     relevance = strongest(list(problem.c), p)

@@ -13,38 +13,38 @@ from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, rows_of
 from streamsieve.state import Array, Float, Int, Nested, Part, register
 
-#: Squared lengths below this share of the largest are rounding of the products they come from.
+#: Squared lengths below this fraction of the largest are rounding errors of the products.
 NEGLIGIBLE = 1e-15
-#: Lengths below this share of the largest are rounding of the rows and of earlier sketches.
+#: Lengths below this fraction of the largest are rounding errors of the rows and of earlier sketches.
 NOTHING = 1e-12
-#: Squared lengths that differ by this share are equal: a direction must not live on by rounding.
+#: Squared lengths that differ by less than this fraction count as equal, so that rounding keeps no direction.
 EQUAL = 1e-10
-#: Products square the spread of singular values; leading ones of a wider spread are computed the slow way.
+#: Forming products squares the condition number; beyond this range of singular values an SVD is used.
 WIDE = 1e-6
 #: Entries of a sketch are sums over rows of values within the limit; larger ones never came from rows.
 LARGEST_ENTRY = LIMIT * 1e20
 
 
 class Sketch(NamedTuple):
-    """Orthogonal rows, longest first, whose scatter is nearly that of all rows they stand for."""
+    """Sketch: orthogonal rows, longest first, whose scatter approximates that of all rows."""
 
     rows: FloatArray
     mean: FloatArray
     n_rows: int
-    #: Sum of squares of all rows, about their mean if they are centred.
+    #: Sum of squares of all rows, about their mean if they are centered.
     mass: float
-    #: The scatter matrices differ by this much at most (spectral norm), and by ``mass / size`` at most.
+    #: Bound on the spectral norm of the difference of the scatter matrices; at most ``mass / size``.
     error: float
 
-    def joined(self, block: FloatArray, size: int, rank: int, *, centre: bool) -> Sketch:
+    def joined(self, block: FloatArray, size: int, rank: int, *, center: bool) -> Sketch:
         """Return the sketch of these rows and a block of further rows, of fewer than ``size`` rows.
 
-        The ``rank`` longest rows are exact to rounding even if the others are many times shorter.
+        The ``rank`` longest rows are accurate up to rounding, even if the others are many times shorter.
         """
         n, p = block.shape
         kept, mean = _widened(self.rows, p), _widened(self.mean, p)
         parts = [kept, block]
-        if centre:
+        if center:
             of_block = _mean(block)
             parts[1] = block - of_block
             if self.n_rows:
@@ -65,7 +65,7 @@ EMPTY = Sketch(np.zeros((0, 0)), np.zeros(0), 0, 0.0, 0.0)
 
 @register
 class FrequentDirections(Part):
-    """A sketch that follows a stream of rows.
+    """Streaming sketch of rows (Frequent Directions).
 
     Rows are buffered until there is a block of them, so that the result does not depend on how they are cut
     into batches.
@@ -98,8 +98,8 @@ class FrequentDirections(Part):
         """Number of features of the sketch."""
         return int(self.sketch.rows.shape[1])
 
-    def learn(self, X: Matrix, size: int, block: int, rank: int, *, centre: bool) -> None:
-        """Take rows into account, ``block`` of them at a time."""
+    def learn(self, X: Matrix, size: int, block: int, rank: int, *, center: bool) -> None:
+        """Add rows to the sketch in blocks of ``block`` rows."""
         low, n = 0, X.shape[0]
         while low < n:
             part = X[low : low + max(1, block - len(self.buffer))]
@@ -112,15 +112,15 @@ class FrequentDirections(Part):
                 self.buffer.clear()
             else:
                 dense = _dense(part)
-            self.sketch = self.sketch.joined(dense, size, rank, centre=centre)
+            self.sketch = self.sketch.joined(dense, size, rank, center=center)
 
-    def current(self, n_features: int, size: int, rank: int, *, centre: bool) -> Sketch:
+    def current(self, n_features: int, size: int, rank: int, *, center: bool) -> Sketch:
         """Return the sketch of all rows, buffered ones included, as if the stream ended here."""
         if not len(self.buffer):
             return self.sketch._replace(
                 rows=_widened(self.sketch.rows, n_features), mean=_widened(self.sketch.mean, n_features)
             )
-        return self.sketch.joined(self._buffered_rows(n_features), size, rank, centre=centre)
+        return self.sketch.joined(self._buffered_rows(n_features), size, rank, center=center)
 
     def _buffered_rows(self, n_features: int) -> FloatArray:
         """Return the rows in the buffer; features that came after a row are 0 in it."""
@@ -147,15 +147,15 @@ class FrequentDirections(Part):
 def _principal(stacked: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
     """Return singular values, largest first, and their right singular vectors as rows.
 
-    Values that are nothing but rounding are left out.  The smaller of the two matrices of products gives
-    them in a fraction of the time of a singular value decomposition; its error is that of rounding relative
-    to the largest value, which is too much only for leading values that are far smaller.
+    Values at the level of rounding errors are left out.  An eigendecomposition of the smaller Gram matrix
+    takes a fraction of the time of an SVD; its error is relative to the largest value, which is too much only
+    for leading values that are far smaller.
     """
     largest = np.abs(stacked).max(initial=0.0)
     if largest == 0.0:
         return np.zeros(0), np.zeros((0, stacked.shape[1]))
     exponent = int(np.frexp(largest)[1])
-    scaled = np.ldexp(stacked, -exponent)  # exact, and no square overflows or vanishes
+    scaled = np.ldexp(stacked, -exponent)  # a power of two: exact, and squares neither overflow nor underflow
     m, p = scaled.shape
     squares, vectors = np.linalg.eigh(scaled @ scaled.T if m <= p else scaled.T @ scaled)
     squares, vectors = squares[::-1], vectors[:, ::-1]
@@ -173,10 +173,10 @@ def _principal(stacked: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _shrunk(lengths: FloatArray, directions: FloatArray, size: int) -> tuple[FloatArray, float]:
-    """Return rows shortened by as much as it takes to be rid of row ``size``, and the square of that."""
+    """Return rows shrunk by the squared length of row ``size``, which becomes 0, and that squared length."""
     shortest = lengths[size - 1] if len(lengths) >= size else 0.0
     lengths, directions = lengths[: size - 1], directions[: size - 1]
-    ratio = shortest / lengths  # not the squares: they may vanish
+    ratio = shortest / lengths  # not the squares, which may underflow
     left = (1.0 - ratio) * (1.0 + ratio)
     there = left > EQUAL
     lost = shortest**2 + (lengths[~there] ** 2 * left[~there]).max(initial=0.0)
@@ -184,7 +184,7 @@ def _shrunk(lengths: FloatArray, directions: FloatArray, size: int) -> tuple[Flo
 
 
 def _mean(block: FloatArray) -> FloatArray:
-    """Return the mean row; that of equal values is the value itself, not the value and some rounding."""
+    """Return the mean row; the mean of equal values is exactly that value."""
     mean: FloatArray = block.mean(axis=0)
     mean += (block - mean).mean(axis=0)
     return mean

@@ -15,16 +15,16 @@ from streamsieve._threads import answering
 from streamsieve.protocols import BoolArray, FloatArray
 from streamsieve.rows.covariance_models.problem import Problem, strongest
 
-#: Up to here all eigenvalues are found faster than one.
+#: Number of features up to which computing all eigenvalues is faster than computing one.
 SMALL = 100
 #: Features from which a call of LAPACK takes tenths of a second.
 LARGE = 1000
-#: Multiplications between two returns to the interpreter, which answers Ctrl-C then: some tenths of a second.
+#: Multiplications per call, some tenths of a second; Ctrl-C is handled between calls.
 PIECE = 2**32
 
 
 def ofsa(problem: Problem) -> FloatArray:
-    """Score by the coefficients that survive while gradient steps go on."""
+    """Feature selection with annealing (FSA): score by the coefficients that survive the gradient steps."""
     p = len(problem.R)
     if p == 0:
         return np.zeros(0)
@@ -39,7 +39,7 @@ def ofsa(problem: Problem) -> FloatArray:
 def largest_eigenvalue(R: FloatArray) -> float:
     """Return the largest eigenvalue of a correlation matrix."""
     if len(R) > SMALL:
-        # any start will do that is not orthogonal to the answer by some symmetry of the data
+        # a random start, which no symmetry of the data makes orthogonal to the eigenvector
         start = 1.0 + np.cos(np.arange(len(R)) ** 1.5)
         try:
             found = eigsh(R, k=1, v0=start, tol=1e-7, return_eigenvectors=False)
@@ -50,39 +50,40 @@ def largest_eigenvalue(R: FloatArray) -> float:
     return float(decomposed(np.linalg.eigvalsh, R)[-1])
 
 
-#: Rows beyond the features that a test needs.
+#: Minimum number of rows in excess of the features for a test.
 SPARE_ROWS = 10
-#: A direction in which features vary less than this, of their variance, is one they do not vary in.
+#: Relative variance below which the features are constant in a direction.
 FLAT = 1e-9
-#: Least share of the target left unexplained; a perfect fit would make every t infinite.
+#: Lower bound on the unexplained fraction of the target's variance; a perfect fit would make every t
+#: infinite.
 LEAST_REST = 1e-15
 
 
 def olsth(problem: Problem) -> FloatArray:
-    """Score by the coefficients of least squares with a ridge."""
+    """Score by the coefficients of ridge regression."""
     return strongest(list(ridge_coefficients(problem)), len(problem.R))
 
 
 def ridge_coefficients(problem: Problem) -> FloatArray:
-    """Return (target, feature): the coefficients of least squares with a ridge."""
+    """Return the coefficients of ridge regression, of shape (targets, features)."""
     if len(problem.R) == 0:
         return np.zeros_like(problem.c)
     A = problem.R.copy()
     A[np.diag_indices(len(A))] += problem.ridge
     try:
         factor = decomposed(np.linalg.cholesky, A)
-    except LinAlgError:  # without a ridge, and more features than rows
+    except LinAlgError:  # no ridge penalty, and more features than rows
         return np.asarray(problem.c @ pseudo_inverse(problem.R))
     return np.asarray(cho_solve((factor, True), problem.c.T).T)
 
 
 def pseudo_inverse(R: FloatArray) -> FloatArray:
-    """Return the inverse of a correlation matrix in the directions in which the features vary."""
+    """Return the pseudo-inverse of a correlation matrix, over the directions in which the features vary."""
     return np.asarray(decomposed(np.linalg.pinv, R, rcond=FLAT, hermitian=True))
 
 
 def decomposed(function: Callable[..., Any], R: FloatArray, **options: Any) -> Any:
-    """Return ``function(R)`` of ``numpy.linalg``; Ctrl-C is answered while LAPACK works on a large matrix."""
+    """Return ``function(R)`` of ``numpy.linalg``; Ctrl-C is handled while LAPACK works on a large matrix."""
     if len(R) < LARGE:
         return function(R, **options)
     return answering(lambda: function(R, **options))
@@ -107,7 +108,7 @@ def conditional_tests(problem: Problem) -> Tests:
     """Test whether each feature's coefficient in the regression on all features is 0.
 
     A feature that is a linear combination of others has no coefficient of its own, and p-value 1.  With
-    several targets, the smallest p-value counts as many times as there are targets (Bonferroni).
+    several targets, the smallest p-value is multiplied by their number (Bonferroni).
     """
     p = len(problem.R)
     if p == 0 or len(problem.c) == 0:
@@ -150,8 +151,8 @@ def _regression(R: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray, i
 def _inverse_diagonal(factor: FloatArray) -> FloatArray:
     """Return the diagonal of the inverse of ``factor @ factor.T``: sums of squares of the inverse factor.
 
-    A column of that inverse is 0 above the diagonal, so the columns from ``low`` on need the corner from
-    there on only; they are solved for some at a time.
+    A column of that inverse is 0 above the diagonal, so the columns from ``low`` on need only the lower right
+    corner of the factor; they are solved for in batches.
     """
     p = len(factor)
     out = np.empty(p)

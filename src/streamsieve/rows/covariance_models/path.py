@@ -37,7 +37,7 @@ def elastic_net(problem: Problem) -> FloatArray:
 
 
 def adaptive_lasso(problem: Problem) -> FloatArray:
-    """Likewise, penalising a feature the less the larger its coefficient is without a penalty."""
+    """Likewise, penalizing a feature the less the larger its coefficient is without a penalty."""
     factors = 1.0 / np.maximum(np.abs(ridge_coefficients(problem)), TINY)
     found = [scores(problem, c, factors=f) for c, f in zip(problem.c, factors, strict=True)]
     return strongest(found, len(problem.R))

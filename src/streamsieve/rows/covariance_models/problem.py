@@ -20,7 +20,7 @@ COPY = 1.0 - 1e-10
 
 @dataclass(frozen=True)
 class Problem:
-    """Standardised least squares over some features, with one or more targets.
+    """Standardized least squares over some features, with one or more targets.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Problem:
     gamma: float
 
 
-class Standardised(NamedTuple):
+class Standardized(NamedTuple):
     """Moments in which every feature has mean 0 and variance 1, and how to come back from there."""
 
     n: float
@@ -57,7 +57,7 @@ class Standardised(NamedTuple):
     target_sd: FloatArray
 
 
-def standardised(moments: JointMoments, *, balanced: bool) -> Standardised:
+def standardized(moments: JointMoments, *, balanced: bool) -> Standardized:
     """Return correlations.
 
     Of two classes the second one is the target.  ``balanced``: as if all classes had the same mass, and
@@ -80,7 +80,7 @@ def standardised(moments: JointMoments, *, balanced: bool) -> Standardised:
     target_sd = np.sqrt(moments.target_variance[some])
     scale = np.where(target_sd > 0, target_sd, np.inf)[:, None] * sd[live]
     c = np.clip(moments.target_covariance[some][:, live] / scale, -1.0, 1.0)
-    return Standardised(moments.n, moments.mean, sd, live, R, c, moments.target_mean[some], target_sd)
+    return Standardized(moments.n, moments.mean, sd, live, R, c, moments.target_mean[some], target_sd)
 
 
 def _originals(R: FloatArray) -> IntArray:

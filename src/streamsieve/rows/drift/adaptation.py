@@ -19,12 +19,12 @@ from streamsieve.state import Choice, Int, Nested
 if TYPE_CHECKING:
     from streamsieve.base import RowSelector
 
-    Beside = RowSelector
+    MixinBase = RowSelector
 else:
-    Beside = object
+    MixinBase = object
 
 
-class DriftAdaptation(Beside):
+class DriftAdaptation(MixinBase):
     """The part of ``Screen`` that serves ``on_drift``, ``review_every`` and ``looks``."""
 
     parameters = {
@@ -54,7 +54,7 @@ class DriftAdaptation(Beside):
     def _learn_pieces(self, batch: RowBatch) -> None:
         """Learn a batch cut where the selection or its drift is to be judged."""
         if batch.X.dtype != object:
-            refuse_non_finite(batch.X, missing=True)  # before the first piece is learnt
+            refuse_non_finite(batch.X, missing=True)  # before the first piece is learned
         for piece, rows in self._pieces(batch):
             self._learn_piece(piece, rows)
 
@@ -91,7 +91,9 @@ class DriftAdaptation(Beside):
     def _new_block(self) -> Any:
         """Make the summary of one block of rows, for the drift monitor."""
         target = "numeric" if self._regression_ else "classes"
-        return self._criterion.new_summary(target=target, max_rank_error=self.max_rank_error)
+        return self._criterion.new_summary(
+            target=target, max_rank_error=self.max_rank_error, weight_kind=self.weight_kind
+        )
 
     def _adapt(self, moved: IntArray) -> None:
         """Forget, of some features or a little of all, what is no longer so."""

@@ -93,7 +93,7 @@ class ChangePoints(Part):
         return means
 
     def grow(self, n_signals: int) -> None:
-        """Begin with some more signals."""
+        """Add new signals."""
         extra = n_signals - self.n_signals
         if extra > 0:
             self._sums = np.pad(self._sums, ((0, 0), (0, extra)))

@@ -88,7 +88,7 @@ class PageHinkley(Part):
         return self._signals.shape[1]
 
     def grow(self, n_signals: int) -> None:
-        """Begin with some more signals."""
+        """Add new signals."""
         extra = n_signals - self.n_signals
         if extra > 0:
             self._signals = np.hstack([self._signals, np.repeat(_START, extra, axis=1)])

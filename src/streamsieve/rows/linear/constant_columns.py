@@ -39,7 +39,7 @@ class ConstantColumns(Part):
     def update(self, entries: RowEntries, ids: IntArray | None = None) -> None:
         """Take some rows into account; column i is known as ``ids[i]`` (which increase), or i where None."""
         rows = len(entries.indptr) - 1
-        if self.rows and not len(self.candidates):  # the way of nearly all batches
+        if self.rows and not len(self.candidates):  # fast path for nearly all batches
             self.rows += rows
             return
         names = entries.indices.astype(np.int64) if ids is None else ids[entries.indices]

@@ -58,7 +58,7 @@ class DualAveraging:
 
     @property
     def n_rows(self) -> int:
-        """Rows learnt."""
+        """Rows learned."""
         return int(self._counts[kernel.ROWS])
 
     @property
@@ -127,7 +127,7 @@ class DualAveraging:
         raise RuntimeError(f"the pool was renewed {MOST_STALLS} times for one row: please report this")
 
     def grow(self, n_features: int) -> None:
-        """Make room for features that have just appeared."""
+        """Extend the arrays for new features."""
         old = len(self._table)
         if n_features > old:
             size = max(n_features, 2 * old)

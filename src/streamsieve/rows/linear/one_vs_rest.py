@@ -31,7 +31,7 @@ class OneVsRest(Part):
     ----------
     labels : the labels seen
     models : the learners
-    mistakes : rows whose class was not clearly predicted before they were learnt
+    mistakes : rows whose class was not clearly predicted before they were learned
     """
 
     fields = {

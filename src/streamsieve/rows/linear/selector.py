@@ -19,34 +19,34 @@ from streamsieve.rows.linear.signed_labels import SignedLabels
 from streamsieve.state import Int, Nested
 
 if TYPE_CHECKING:
-    Beside = RowSelector
+    MixinBase = RowSelector
 else:
-    Beside = object
+    MixinBase = object
 
 #: Number of features that a state may claim without names for them; their scores take 1 GB.
 WIDEST = 2**27
 
 
-class LinearScores(Beside):
+class LinearScores(MixinBase):
     """Keep the features with the largest scores in a linear model that learns one row after the other.
 
     Stands before `RowSelector`.  A subclass declares ``_model_``, names its class in ``_empty_model``, and
     writes `_advance`.  A model may know fewer features than there are now.  It has
     ``coefficients(n_features)`` (positive where a feature is evidence for the positive class),
-    ``scores(n_features)`` (0 where nothing was learnt, positive elsewhere) and ``problems(n_features,
+    ``scores(n_features)`` (0 where nothing was learned, positive elsewhere) and ``problems(n_features,
     most)``: why this cannot be a model of n_features features, at most ``most`` of them with weights.
 
     A constant column may have a weight, as an intercept, but its score is 0 and it is never selected.
     """
 
     fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int(), "_constants_": Nested(ConstantColumns)}
-    #: Makes a model that has learnt nothing.
+    #: Makes a model that has learned nothing.
     _empty_model: ClassVar[type[Any]]
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 
     @abstractmethod
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
-        """Learn rows in their order; return how many of them were misclassified before they were learnt."""
+        """Learn rows in their order; return how many of them were misclassified before they were learned."""
 
     def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the models grow with the features
         self._labels_ = SignedLabels()
@@ -66,7 +66,7 @@ class LinearScores(Beside):
 
     @fitted_property
     def mistakes_(self) -> int:
-        """Number of rows that the model misclassified, or could not classify, before it learnt them."""
+        """Number of rows that the model misclassified, or could not classify, before it learned them."""
         return self._mistakes_
 
     @fitted_property
@@ -91,7 +91,7 @@ class LinearScores(Beside):
         return self._most
 
     def _choose(self) -> BoolArray:
-        # a feature of which nothing was learnt is not selected, even if fewer than k others are
+        # features with score 0 are not selected, even if fewer than k are left
         return best(self.scores_, self._k) & (self.scores_ > 0)
 
     def _consistent(self) -> Iterator[str]:

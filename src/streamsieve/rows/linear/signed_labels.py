@@ -45,7 +45,7 @@ class SignedLabels(Part):
     def encode(self, y: npt.NDArray[Any], method: str) -> FloatArray:
         """Return -1 or +1 for every label; refuse a third one, and remember new ones."""
         known = self.classes
-        if len(known) == 2:  # the way of nearly all batches
+        if len(known) == 2:  # fast path for nearly all batches
             positive = y == self.positive
             if np.all(positive | (y == self.negative)):
                 return np.where(positive, 1.0, -1.0)

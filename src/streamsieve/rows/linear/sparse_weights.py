@@ -68,6 +68,6 @@ class SparseWeights(Part):
             yield "a weight of 0 is kept"
 
     def problems(self, n_features: int, most: int) -> Iterator[str]:
-        """Yield why this cannot be a model of n_features features, at most ``most`` of them with weights."""
+        """Yield why this is not a valid model of n_features features, at most ``most`` with weights."""
         if len(self.columns) > min(n_features, most) or (self.columns >= n_features).any():
             yield "there are weights for unknown features, or too many of them"

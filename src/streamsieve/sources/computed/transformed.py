@@ -41,20 +41,23 @@ class Transformed(Features):
         return self._source.y
 
     @property
-    def _maker(self) -> Maker:
+    def maker(self) -> Maker:
+        """What makes columns of a column."""
         return Several(self._transform)
 
-    def _place(self, start: Mapping[str, int]) -> tuple[int, int]:
+    def place_of(self, start: Mapping[str, int]) -> tuple[int, int]:
+        """Return the item to begin with, and how many of the columns from there on to drop."""
         if "item" not in start:  # a number of columns: only computing them shows which item that is
             return 0, start["column"]
         place = check_start(self, start, ("item", "inside"))
         return place["item"], place["inside"]
 
-    def _position(self, at: int, number: int, inside: int) -> Position:
+    def position_after(self, at: int, number: int, inside: int) -> Position:
+        """Return the position after ``at`` columns, the last of which was number ``inside`` of an item."""
         return {"column": at, "item": number, "inside": inside}
 
-    def _items(self, number: int) -> Items:
-        return Items(self._read_columns(number), number, self._packed if self._workers else None)
+    def _items(self, number: int, *, packed: bool) -> Items:
+        return Items(self._read_columns(number), number, self._packed if packed else None)
 
     def _read_columns(self, number: int) -> Iterator[tuple[str, FloatArray]]:
         from streamsieve._validation import clean  # noqa: PLC0415 - imports scikit-learn

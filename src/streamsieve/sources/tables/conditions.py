@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from streamsieve._doors import way
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources.tables.files import TableFile, named, plain
 
@@ -27,14 +28,14 @@ _FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Condition:
-    """A comparison of a column with a value; a missing value fulfils none."""
+    """A comparison of a column with a value; a missing value fulfills none."""
 
     column: str
     operator: str
     value: str
 
     def mask(self, batch: Any, file: Table) -> Any:
-        """Return for each row whether it fulfils the condition."""
+        """Return for each row whether it fulfills the condition."""
         import pyarrow as pa  # noqa: PLC0415
         import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -114,6 +115,6 @@ def missing_labels(file: Table, target: str) -> SourceError:
     where = ", ".join(f"{each:,}" for each in first)
     return SourceError(
         f"{file.shown}: the target column {target!r} has missing values ({total:,} of {row:,} rows, at row "
-        f"{where}{', ...' * (total > len(first))}): leave those rows out with drop_missing_target=True "
-        "(--drop-missing-target), or fill them in"
+        f"{where}{', ...' * (total > len(first))}): leave those rows out with "
+        f"{way('drop_missing_target=True', '--drop-missing-target')}, or fill them in"
     )

@@ -14,10 +14,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from streamsieve._doors import given, way
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import STDIN
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
+from streamsieve.sources.tables.dialect import LINES
 from streamsieve.sources.tables.files import READ_ROWS, IpcTable
 from streamsieve.sources.tables.fingerprint import StablePrefix
 from streamsieve.sources.tables.transpose import full_disk_named, scratch_folder
@@ -51,10 +53,10 @@ class ConvertedTable(IpcTable):
 
 
 class ExcelTable(ConvertedTable):
-    """A sheet of a workbook whose first row names the columns."""
+    """A sheet of a workbook; the first row after those to skip names the columns."""
 
-    def __init__(self, path: Path, sheet: str | None, na: Sequence[str]) -> None:
-        self._sheet, self._na = sheet, na
+    def __init__(self, path: Path, sheet: str | None, na: Sequence[str], skip_rows: int = 0) -> None:
+        self._sheet, self._na, self._skip = sheet, na, skip_rows
         super().__init__(path)
 
     def _convert(self, target: Path) -> Path:
@@ -71,11 +73,16 @@ class ExcelTable(ConvertedTable):
             raise SourceError(
                 f"{self.shown} cannot be read as a workbook: {error}: write it again"
             ) from error
-        rows = [row for row in rows if any(cell != "" for cell in row)]
+        self._head = [[str(cell).strip() for cell in row] for row in rows[:LINES]]
+        rows = [row for row in rows[self._skip :] if any(cell != "" for cell in row)]
         if not rows:
             raise SourceError(f"{self.shown} holds no rows: there is nothing to stream")
         names = [str(cell).strip() for cell in rows[0]]
         return write_rows(names, [rows[1:]], target, self._na)
+
+    def lines_before(self, name: str) -> int:
+        """Return how many rows stand before one that names a column."""
+        return next((place for place, row in enumerate(self._head) if name in row), 0)
 
     def _name(self, there: list[str]) -> str:
         wanted = self._sheet or there[0]
@@ -85,7 +92,9 @@ class ExcelTable(ConvertedTable):
                 f"{some(there)}"
             )
         if self._sheet is None and len(there) > 1:
-            self.remarks.append(f"sheet {wanted!r}, the first of {len(there)} (--sheet)")
+            self.remarks.append(
+                f"sheet {wanted!r}, the first of {len(there)} (choose by {way('sheet', '--sheet')})"
+            )
         return wanted
 
 
@@ -122,14 +131,14 @@ class SqlTable(ConvertedTable):
         example = f"select * from {tables[0] if tables else 'NAME'}"  # noqa: S608 - to be read, not run
         raise SourceError(
             f"{self.shown} is a database with the tables {some(tables)}: say which rows to read, "
-            f"sql={example!r} (--sql {example!r})"
+            f"{given('sql', example)}"
         )
 
     def _no_result(self) -> SourceError:
         return SourceError(f"{self.shown}: the query gives no rows: begin it with select")
 
     def _failed(self, error: Exception) -> SourceError:
-        return SourceError(f"{self.shown}: the query failed: {error}: correct sql (--sql)")
+        return SourceError(f"{self.shown}: the query failed: {error}: correct {way('sql', '--sql')}")
 
 
 class SqliteTable(SqlTable):

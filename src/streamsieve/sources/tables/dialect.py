@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from streamsieve import _doors
 from streamsieve.exceptions import ParameterError, SourceError
 
 #: Separators that are looked for, the likeliest first.
@@ -17,6 +18,8 @@ SAMPLE, LINES = 2**16, 100
 _DECIMAL = {mark: re.compile(rf"[+-]?\d*{re.escape(mark)}\d+([eE][+-]?\d+)?") for mark in ".,"}
 #: Groups of three digits: a number with thousands separators, or one with three decimals.
 GROUPED = re.compile(r"[+-]?\d{1,3}([.,' \u00a0\u202f]\d{3})+([.,]\d+)?")
+#: Signs before or after a number that make it text, and values up to which such text may be categories.
+_UNIT, FEW_UNITS = re.compile(r"^[$€£¥]\s*|\s*[%‰$€£¥]$"), 10
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8"}
 
 
@@ -24,13 +27,15 @@ _MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.B
 class Dialect:
     """How text is written; what is None or empty is sniffed, or the default.
 
-    ``na`` are texts that mean a missing value, besides the usual ones ("", "NA", "NaN", "null" and the like).
+    ``na`` are texts that mean a missing value, besides the usual ones ("", "NA", "NaN", "null" and the like),
+    and ``skip_rows`` are lines before the one that names the columns.
     """
 
     sep: str | None = None
     decimal: str | None = None
     encoding: str | None = None
     na: tuple[str, ...] = ()
+    skip_rows: int = 0
 
     def check(self) -> None:
         """Refuse what cannot be a dialect."""
@@ -63,16 +68,41 @@ def is_ascii_based(encoding: str) -> bool:
 def sniffed(head: bytes, given: Dialect, default: str | None) -> Dialect:
     """Return the dialect of text that begins so; ``default`` is the separator if none is found."""
     encoding = encoding_of(head, given.encoding)
-    text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(head).removeprefix("\ufeff")
+    text = "".join(decoded(head, encoding).splitlines(keepends=True)[given.skip_rows :])
     sep = given.sep or _separator(text) or default
     if sep is None:
         names = ", ".join(SEPARATORS.values())
         raise SourceError(
-            f"no separator was found in it ({names}): say which, sep=' ' (--sep ' '); svmlight text is "
-            "recognized by the suffix .svm"
+            f"no separator was found in it ({names}): say which, {_doors.given('sep', ' ')}; svmlight text "
+            "is recognized by the suffix .svm"
         )
     decimal = given.decimal or (_decimal_mark(text, sep) if sep != "," else ".")
     return replace(given, sep=sep, decimal=decimal, encoding=encoding)
+
+
+def decoded(head: bytes, encoding: str) -> str:
+    """Return the beginning of a text, whose last character may have been cut."""
+    return codecs.getincrementaldecoder(encoding)(errors="replace").decode(head).removeprefix("\ufeff")
+
+
+def lines_before(text: str, name: str | None = None) -> int:
+    """Return how many lines stand before the one that names the columns: the first with ``name``.
+
+    Without a name, it is the first with as many cells as most lines have, if the very first has one alone.
+    """
+    found = 0
+    lines = text.splitlines()[:LINES]
+    for sep in SEPARATORS:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=sep)]
+        if len(rows) != len(lines):  # a line end within quotes: rows are not lines
+            continue
+        filled = [sum(map(bool, row)) for row in rows]
+        usual = max(filled, key=filled.count, default=0)
+        if name is not None:
+            found = found or next((place for place, row in enumerate(rows) if name in row), 0)
+        elif usual > 1 and filled[0] == 1:
+            found = max(found, filled.index(usual))
+    return found
 
 
 def cells(text: str, sep: str) -> list[list[str]]:
@@ -105,17 +135,23 @@ def _decimal_mark(text: str, sep: str) -> str:
     return "," if not points and any(not GROUPED.fullmatch(value) for value in commas) else "."
 
 
-def why_not_numbers(values: Sequence[str], decimal: str = ".") -> str | None:
+def why_not_numbers(values: Sequence[str], decimal: str = ".", sep: str = "") -> str | None:
     """Return why text that was meant as numbers is none, and what to do about it; None if it is just text."""
     values = [value.strip() for value in values if value and value.strip()]
     odd = [value for value in values if not _is_number(value, decimal)]
+    units = [value for value in odd if _UNIT.search(value) and _is_number(_UNIT.sub("", value), decimal)]
+    if len(set(units)) > FEW_UNITS and len(units) + len(values) - len(odd) >= 0.8 * len(values):
+        sign = _UNIT.search(units[0])[0].strip()  # type: ignore[index]
+        return f"holds numbers with the sign {sign}, such as {units[0]!r}: write them without it"
     commas = [value for value in odd if _DECIMAL[","].fullmatch(value)]
     grouped = [value for value in odd if GROUPED.fullmatch(value)]
     meant = len(values) - len(odd) + len({*commas, *grouped})
     if not odd or meant < 0.8 * len(values):
         return None
     points = any("." in value for value in values if value not in odd)
-    if grouped and (not commas or points or set(grouped) - set(commas)):
+    zero = any(value.lstrip("+-").startswith("0") for value in grouped)  # as no number of thousands does
+    quoted = sep == "," and commas and not set(commas) - set(grouped) and not zero
+    if grouped and (not commas or points or quoted or set(grouped) - set(commas)):
         return (
             f"holds numbers with thousands separators, such as {grouped[0]!r}: write them without separators"
         )
@@ -123,12 +159,11 @@ def why_not_numbers(values: Sequence[str], decimal: str = ".") -> str | None:
         return f"mixes decimal commas ({commas[0]!r}) and points: write all numbers with a point"
     if commas:
         either = ", or write them without if they separate thousands" if grouped else ""
-        return f"holds numbers with commas, such as {commas[0]!r}: say decimal=',' (--decimal ,){either}"
+        return f"holds numbers with commas, such as {commas[0]!r}: say {_doors.given('decimal', ',')}{either}"
     few = sorted(set(odd))[:3]
-    given = " ".join(f"--na {value!r}" for value in few)
     return (
         f"holds numbers, and {len(set(odd))} other texts such as {few[0]!r}: if they mean missing values, "
-        f"say na={few} ({given})"
+        f"say {_doors.given('na', few)}"
     )
 
 

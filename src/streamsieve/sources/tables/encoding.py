@@ -1,14 +1,16 @@
-"""Text and dates as numbers: indicators or codes of categories, days since 1970."""
+"""Text as numbers: indicators or codes of categories."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from streamsieve._doors import given
 from streamsieve.exceptions import SourceError
+from streamsieve.sources.tables.dates import DateOrder, days
 from streamsieve.sources.tables.dialect import why_not_numbers
 
 if TYPE_CHECKING:
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 50
 #: What a missing text is called: a category of its own, as in scikit-learn.
 MISSING = "missing"
-_DAY = 86_400 * 10**6  # in microseconds
 
 
 @dataclass(frozen=True)
@@ -101,22 +102,17 @@ def _named(column: str, value: str) -> str:
 
 def refuse_numbers(file: Table, name: str, values: Iterable[str]) -> None:
     """Refuse numbers that are written in a way which makes them text."""
-    why = why_not_numbers(sorted(values), getattr(getattr(file, "dialect", None), "decimal", "."))
+    dialect = getattr(file, "dialect", None)
+    why = why_not_numbers(sorted(values), getattr(dialect, "decimal", "."), getattr(dialect, "sep", ""))
     if why is not None:
-        raise SourceError(f"{file.shown}: column {name!r} {why}, or leave it out (--exclude {name!r})")
-
-
-def days(column: Any) -> Any:
-    """Return dates as days since 1970, with fractions."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
-
-    moments = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-    return pc.divide(moments.cast(pa.float64()), float(_DAY))
+        raise SourceError(f"{file.shown}: column {name!r} {why}, or leave it out ({given('exclude', name)})")
 
 
 def encoded(
-    batch: Any, features: Iterable[str], encoders: dict[str, Categories | Codes], dates: frozenset[str]
+    batch: Any,
+    features: Iterable[str],
+    encoders: Mapping[str, Categories | Codes],
+    dates: Mapping[str, DateOrder | None],
 ) -> Any:
     """Return a record batch in which text and dates are numbers; other columns stay as they are."""
     import pyarrow as pa  # noqa: PLC0415
@@ -126,8 +122,11 @@ def encoded(
             if name in encoders:
                 values = encoders[name].encode(batch.column(name))
                 yield from zip(encoders[name].names, map(pa.array, values.T), strict=True)
+            elif name in dates:
+                order = dates[name]
+                yield name, days(batch.column(name)) if order is None else order.days(batch.column(name))
             else:
-                yield name, days(batch.column(name)) if name in dates else batch.column(name)
+                yield name, batch.column(name)
 
     names, arrays = zip(*columns(), strict=True)
     return pa.record_batch(list(arrays), names=list(names))

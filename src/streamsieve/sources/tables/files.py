@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
+from streamsieve._doors import given
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet
 
@@ -39,6 +40,11 @@ class Table(ABC):
         with named(self.shown, advice=self.advice):
             self.schema = self._look()
             self.names: list[str] = self.schema.names  # decodes them
+
+    def lines_before(self, name: str) -> int:
+        """Return how many lines stand before one that names a column, where a later one does; else 0."""
+        del name
+        return 0
 
     @abstractmethod
     def _look(self) -> Any:
@@ -252,25 +258,26 @@ def named(shown: str, row: int | None = None, advice: str | None = None) -> Iter
         ) from error
 
 
-#: What is said of bytes that are no UTF-8.
-NOT_UTF8 = (
-    "is not UTF-8 text: say how it is encoded, encoding='latin-1' (--encoding latin-1; cp1252 for files of "
-    "Windows programs), or save the file as UTF-8"
-)
+def not_utf8() -> str:
+    """Return what is said of bytes that are no UTF-8."""
+    return (
+        f"is not UTF-8 text: say how it is encoded, {given('encoding', 'latin-1')} (cp1252 for files of "
+        "Windows programs), or save the file as UTF-8"
+    )
 
 
 def _advice(text: str) -> str:
     """Return what to do about a complaint of a reader."""
     if "UTF8" in text or "utf-8" in text:
-        return f"it {NOT_UTF8}"
+        return f"it {not_utf8()}"
     if found := re.search(r"conversion error to \w+.*: invalid value '(.*?)'", text):
         return (
             "the rows before hold another type in that column: if it means a missing value, say "
-            f"na={found[1]!r} (--na {found[1]!r}); otherwise correct it, or leave the column out"
+            f"{given('na', found[1])}; otherwise correct it, or leave the column out"
         )
     if re.search(r"Expected \d+ columns", text):
         return (
             "a line has more or fewer cells than the first one: repair it, or, if the separator was "
-            "mistaken, say sep=';' (--sep ';')"
+            f"mistaken, say {given('sep', ';')}"
         )
     return "the file is damaged or not what its suffix says: repair it, write it again, or leave it out"

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from streamsieve._doors import given, way
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
 from streamsieve.sources.tables.conditions import Condition, is_missing, missing_labels
+from streamsieve.sources.tables.dates import DateOrder, WrittenDates
 from streamsieve.sources.tables.encoding import Categories, Codes, categories_of, encoded, refuse_numbers
 from streamsieve.sources.tables.files import TableFile, named, plain
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from streamsieve.protocols import FloatArray
     from streamsieve.sources.tables.files import Table
 
+#: What a column of text holds if all of its texts are dates, and rows from which one is suspected to.
+DATES, LOOKED_AT = "dates", 1000
 #: Row numbers, not features: what pandas writes for its index (to Parquet, to CSV).
 _INDEX = re.compile(r"__index_level_\d+__|")
 
@@ -30,6 +35,7 @@ class Choice:
 
     ``features`` and ``exclude`` name columns, ``nominal`` those whose text becomes codes; ``categories`` and
     ``dates`` say what to do with other text and with dates: "refuse" or "drop" them, or make numbers of them.
+    ``month_first`` is how to read dates such as 03/04/2024.
     """
 
     features: tuple[str, ...] = ()
@@ -39,6 +45,7 @@ class Choice:
     where: tuple[Condition, ...] = ()
     drop_missing_target: bool = False
     nominal: tuple[str, ...] = ()
+    month_first: bool = False
 
     def said(self) -> dict[str, Any]:
         """Return the choices that change values or rows, as JSON can hold them."""
@@ -55,7 +62,8 @@ class Layout:
     """The features in order, the target, and the Arrow type that the target has in all files.
 
     ``raw`` are the columns that the features are made of: ``encoders`` make several of a text column, and
-    those of ``dates`` become days.  ``left_out`` says which columns are no features, by the reason.
+    those of ``dates`` become days, of text in a known order.  ``left_out`` are the other columns, by the
+    reason.
     """
 
     features: list[str]
@@ -64,7 +72,7 @@ class Layout:
     raw: list[str]
     choice: Choice = Choice()
     encoders: dict[str, Categories | Codes] = field(default_factory=dict)
-    dates: frozenset[str] = frozenset()
+    dates: dict[str, DateOrder | None] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
 
     @property
@@ -127,15 +135,15 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
     if target is not None and target not in kinds:
         raise SourceError(
             f"{first.shown} has no column {target!r} to serve as target{did_you_mean(target, kinds)}; "
-            f"its columns are {some(kinds)}"
+            f"its columns are {some(kinds)}{_below(first, target)}"
         )
-    check_names(
-        first, [*choice.exclude, *choice.features, *choice.nominal, *(each.column for each in choice.where)]
-    )
+    others = {name: kind for file in files[1:] for name, kind in kinds_of(file.shown, file.schema).items()}
+    check_names(first, [name for name in choice.exclude if name not in others])
+    check_names(first, [*choice.features, *choice.nominal, *(each.column for each in choice.where)])
     for condition in choice.where:
         condition.scalar(first.schema.field(condition.column).type)
     for file in files[1:]:
-        _refuse_difference(first, kinds, file, kinds_of(file.shown, file.schema))
+        _refuse_difference(first, kinds, file, target, choice)
     excluded = [name for name in choice.exclude if name != target]
     left_out = {"row numbers": _row_numbers(first.schema), "excluded": excluded}
     offered = {n: k for n, k in kinds.items() if n not in {target, *choice.exclude}}
@@ -144,10 +152,14 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
         offered = {name: kind for name, kind in offered.items() if name in choice.features}
     if target in choice.features:
         raise SourceError(f"{target!r} is the target, so it cannot be a feature: leave it out of features")
-    _refuse_kinds(first, offered, choice)
     target_type = target_type_of(files, target)
-    encoders, unusable = _encoders(files, offered, Layout([], target, target_type, [], choice))
-    dates = frozenset(name for name, kind in offered.items() if choice.dates == "number" and is_date(kind))
+    bare = Layout([], target, target_type, [], choice)
+    written = _dates_in_text(files, offered, bare)
+    offered |= dict.fromkeys(written, DATES)
+    _refuse_kinds(first, offered, choice)
+    encoders, unusable = _encoders(files, offered, bare)
+    typed = [name for name, kind in offered.items() if choice.dates == "number" and is_date(kind)]
+    dates = {name: written.get(name) for name in typed}
     raw = [n for n, kind in offered.items() if kind == "numbers" or n in encoders or n in dates]
     features = [each for name in raw for each in (encoders[name].names if name in encoders else [name])]
     left_out = {why: names for why, names in (left_out | unusable).items() if names}
@@ -172,10 +184,42 @@ def _encoders(
     unusable["text"] = [name for name in text if name not in wanted]
     if not wanted:
         return {}, unusable
-    asked = replace(bare, raw=wanted)
-    batches = ((f, asked.filtered(b, f)) for f in files for b in f.batches(asked.columns))
-    encoders, without = categories_of(wanted, batches, choice.nominal)
+    encoders, without = categories_of(wanted, _read(files, wanted, bare), choice.nominal)
     return encoders, {**unusable, **without}
+
+
+def _read(files: Sequence[Table], columns: list[str], bare: Layout) -> Iterator[tuple[Table, Any]]:
+    """Yield some columns of the rows that are wanted."""
+    asked = replace(bare, raw=columns)
+    return ((f, asked.filtered(b, f)) for f in files for b in f.batches(asked.columns))
+
+
+def _dates_in_text(files: Sequence[Table], offered: dict[str, str], bare: Layout) -> dict[str, DateOrder]:
+    """Return the columns of text that hold nothing but dates; refuse exceptions where dates are read."""
+    choice, first = bare.choice, files[0]
+    text = [name for name, kind in offered.items() if kind == "text" and name not in choice.nominal]
+    if (
+        not text
+        or not isinstance(first, TableFile)
+        or (choice.categories == "drop" and choice.dates != "number")
+    ):
+        return {}
+    found = {name: WrittenDates() for name in text}
+    for batch in islice(first.batches(text, LOOKED_AT), 1):
+        for name, written in found.items():
+            written.look(batch.column(name).unique())
+    possible = {name: WrittenDates() for name, each in found.items() if each.meant or not each.texts}
+    for _, batch in _read(files, list(possible), bare) if possible else ():
+        for name, written in possible.items():
+            written.look(batch.column(name).unique())
+    orders = {name: each.order(month_first=choice.month_first) for name, each in possible.items()}
+    for name, written in possible.items():
+        if orders[name] is None and written.meant and choice.dates == "number":
+            raise SourceError(
+                f"{first.shown}: column {name!r} {written.problem()}, or leave it out "
+                f"({given('exclude', name)})"
+            )
+    return {name: order for name, order in orders.items() if order is not None}
 
 
 def _reasons(left_out: dict[str, list[str]]) -> str:
@@ -186,10 +230,16 @@ def _reasons(left_out: dict[str, list[str]]) -> str:
 def _refuse_kinds(first: Table, offered: dict[str, str], choice: Choice) -> None:
     """Refuse columns that do not hold numbers, unless it was said what to do with them."""
     in_file = isinstance(first, TableFile)  # a stream may be readable once, and has no such options
-    categories, number = "categories='auto' (--categories auto)", "dates='number' (--dates)"
-    for refuse, of, ways in (
-        (choice.categories, lambda kind: kind != "numbers" and not is_date(kind), categories),
-        (choice.dates, is_date, number),
+    categories = f"encode {{}} with {given('categories', 'auto')}"
+    number = "convert {} with " + way("dates='number'", "--dates")
+    for refuse, of, ways, dropped in (
+        (
+            choice.categories,
+            lambda kind: kind != "numbers" and not is_date(kind),
+            categories,
+            "skip_text=True",
+        ),
+        (choice.dates, is_date, number, "dates='drop'"),
     ):
         found = [
             name
@@ -203,11 +253,12 @@ def _refuse_kinds(first: Table, offered: dict[str, str], choice: Choice) -> None
             if values is not None:
                 refuse_numbers(first, found[0], [v for v in values.column(0).unique().to_pylist() if v])
         one = len(found) == 1
-        how = f"with {ways}" if in_file else "in what produces the rows"
+        how = (ways if in_file else "encode {} in what produces the rows").format("it" if one else "them")
+        option = "--skip-text" if dropped == "skip_text=True" else given("exclude", found[0])
+        leave = way(dropped, option) if in_file else "skip_text=True"
         raise SourceError(
             f"{first.shown}: column{'s' * (not one)} {some(found, 3)} hold{'s' * one} {offered[found[0]]}, "
-            f"not numbers: encode {'it' if one else 'them'} {how}, or leave such columns out with "
-            f"skip_text=True{' (--skip-text)' * in_file}"
+            f"not numbers: {how}, or leave such columns out with {leave}"
         )
 
 
@@ -239,7 +290,7 @@ def _row_numbers(schema: Any) -> list[str]:
 
 def is_date(kind: str) -> bool:
     """Whether a kind of values is a day or a moment."""
-    return kind.startswith(("timestamp", "date32", "date64"))
+    return kind.startswith(("timestamp", "date32", "date64", DATES))
 
 
 def _kind(type_: Any) -> str:
@@ -255,10 +306,24 @@ def _kind(type_: Any) -> str:
     return f"{type_}" if len(str(type_)) < 60 else "nested values"
 
 
-def _refuse_difference(first: Table, kinds: dict[str, str], file: Table, others: dict[str, str]) -> None:
+def _below(file: Table, target: str) -> str:
+    """Say so where a later line names the columns."""
+    lines = file.lines_before(target)
+    if not lines:
+        return ""
+    return f"; line {lines + 1} names {target!r}: {given('skip_rows', lines)} begins there"
+
+
+def _refuse_difference(
+    first: Table, kinds: dict[str, str], file: Table, target: str | None, choice: Choice
+) -> None:
+    """Refuse files that differ in columns which are read."""
+    others = kinds_of(file.shown, file.schema)
+    needed = {target, *choice.features, *choice.nominal, *(each.column for each in choice.where)}
     for name in (*kinds, *others):
         one, other = kinds.get(name), others.get(name)
-        if one == other:
+        unused = name in choice.exclude or (choice.features and name not in choice.features)
+        if one == other or (unused and name not in needed - {*choice.exclude}):
             continue
         if other is None:
             what = f"lacks the column {name!r} of {first.shown}{did_you_mean(name, others)}"
@@ -266,7 +331,8 @@ def _refuse_difference(first: Table, kinds: dict[str, str], file: Table, others:
             what = f"has a column {name!r}, which {first.shown} has not{did_you_mean(name, kinds)}"
         else:
             what = f"holds {other} in column {name!r}, but {first.shown} holds {one}"
-        raise SourceError(f"{file.shown} {what}: all files of a stream must have the same columns")
+        leave = "" if name in needed else f", or leave it out: {given('exclude', name)}"
+        raise SourceError(f"{file.shown} {what}: all files of a stream must have the same columns{leave}")
 
 
 def target_type_of(files: Sequence[Table], target: str | None) -> Any:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from streamsieve._doors import way
 from streamsieve._paths import STDIN, TABLES, format_of
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources.tables.converted import DuckTable, ExcelTable, JsonArrayTable, SqliteTable, spooled
@@ -21,6 +22,7 @@ _ABOUT = {
     "decimal": ("csv",),
     "encoding": ("csv",),
     "na": ("csv", "excel"),
+    "skip_rows": ("csv", "excel"),
     "sheet": ("excel",),
     "sql": ("sqlite", "duckdb"),
 }
@@ -37,6 +39,7 @@ class Reading:
     na: tuple[str, ...] = ()
     sheet: str | None = None
     sql: str | None = None
+    skip_rows: int = 0
 
     def said(self) -> dict[str, Any]:
         """Return the options that were given, as JSON can hold them."""
@@ -58,7 +61,7 @@ class Reading:
     @property
     def dialect(self) -> Dialect:
         """How text is written."""
-        return Dialect(self.sep, self.decimal, self.encoding, self.na)
+        return Dialect(self.sep, self.decimal, self.encoding, self.na, self.skip_rows)
 
     def _made(self, path: Path, kind: str, suffix: str, shown: str | None = None) -> TableFile:
         self._refuse_strangers(shown or str(path), kind)
@@ -75,7 +78,7 @@ class Reading:
                 else JsonTable(path, suffix, self.dialect, shown)
             )
         if kind == "excel":
-            return ExcelTable(path, self.sheet, self.na)
+            return ExcelTable(path, self.sheet, self.na, self.skip_rows)
         duck = kind == "duckdb" or _begins(path, b"DUCK", skip=8)
         return (DuckTable if duck else SqliteTable)(path, self.sql)
 
@@ -83,7 +86,8 @@ class Reading:
         for name in self.said():
             if kind not in _ABOUT[name]:
                 kinds = " and ".join(_WHAT[each] for each in _ABOUT[name])
-                raise ParameterError(f"{name} (--{name}) is about {kinds}, and {shown} is not: leave it out")
+                what = way(name, f"--{name.replace('_', '-')}")
+                raise ParameterError(f"{what} is about {kinds}, and {shown} is not: leave it out")
 
 
 def _recognized(path: Path) -> tuple[Path, str, str]:

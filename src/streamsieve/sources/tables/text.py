@@ -11,17 +11,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, cast
 
+from streamsieve._doors import given
 from streamsieve._paths import UNCERTAIN
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.dialect import (
     SAMPLE,
     SEPARATORS,
     Dialect,
+    decoded,
     encoding_of,
     is_ascii_based,
+    lines_before,
     sniffed,
 )
-from streamsieve.sources.tables.files import NOT_UTF8, TableFile
+from streamsieve.sources.tables.files import TableFile, named, not_utf8
 from streamsieve.sources.tables.fingerprint import StablePrefix
 from streamsieve.sources.text_extent import TextExtent, opened
 
@@ -91,7 +94,12 @@ class TextTable(TableFile):
         self._block = max(CSV_BLOCK, 8 * max(lengths))
         # types are inferred from whole lines, unless the only row is one without a line end
         self._half = self._extent is not None and lengths[0] < self._extent.whole < self._extent.size
-        with self._text(whole=self._half) as file, self._open(file) as reader:
+        # the beginning of the file may have given rise to advice
+        with (
+            named(self.shown, advice=self.advice),
+            self._text(whole=self._half) as file,
+            self._open(file) as reader,
+        ):
             return self._inferred(reader.schema)
 
     def _whole_file(self) -> BinaryIO:
@@ -135,20 +143,34 @@ class CsvTable(TextTable):
     """Text with separators whose first line names the columns."""
 
     def _settle(self, head: bytes) -> None:
-        suffix = self._suffix
+        suffix, self._head = self._suffix, head
+        titles = 0 if self._given.skip_rows else lines_before(self._beginning())
+        if titles:
+            self.advice = (
+                f"line {titles + 1} may be the one that names the columns: {given('skip_rows', titles)} "
+                "begins there"
+            )
         default = None if suffix in UNCERTAIN else "\t" if suffix in (".tsv", ".tab") else ","
         try:
             self.dialect = sniffed(head, self._given, default)
         except SourceError as error:
-            raise SourceError(f"{self.shown} cannot be read as a table: {error}") from error
-        given, found = self._given, self.dialect
+            advice = f"; {self.advice}" if self.advice else ""
+            raise SourceError(f"{self.shown} cannot be read as a table: {error}{advice}") from error
+        said, found = self._given, self.dialect
         usual = "\t" if suffix in (".tsv", ".tab") else ","
-        if given.sep is None and found.sep != usual:
+        if said.sep is None and found.sep != usual:
             self.remarks.append(f"separator: {SEPARATORS.get(str(found.sep), repr(found.sep))}")
-        if given.decimal is None and found.decimal == ",":
+        if said.decimal is None and found.decimal == ",":
             self.remarks.append("decimal comma")
-        if given.encoding is None and found.encoding != "utf-8":
+        if said.encoding is None and found.encoding != "utf-8":
             self.remarks.append(f"encoding: {found.encoding}")
+
+    def _beginning(self) -> str:
+        return decoded(self._head, encoding_of(self._head, self._given.encoding))
+
+    def lines_before(self, name: str) -> int:
+        """Return how many lines stand before one that names a column."""
+        return lines_before(self._beginning(), name)
 
     def _open(self, file: BinaryIO, columns: Sequence[str] | None = None, *, rest: bool = False) -> Any:
         from pyarrow import csv  # noqa: PLC0415
@@ -163,7 +185,10 @@ class CsvTable(TextTable):
         return csv.open_csv(
             file,
             read_options=csv.ReadOptions(
-                block_size=self._block, column_names=self.names if rest else None, encoding=dialect.encoding
+                block_size=self._block,
+                column_names=self.names if rest else None,
+                encoding=dialect.encoding,
+                skip_rows=0 if rest else dialect.skip_rows,
             ),
             parse_options=csv.ParseOptions(delimiter=dialect.sep, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
@@ -179,7 +204,7 @@ class CsvTable(TextTable):
 
         for field in schema:
             if t.is_binary(field.type):
-                raise SourceError(f"{self.shown}: column {field.name!r} {NOT_UTF8}")
+                raise SourceError(f"{self.shown}: column {field.name!r} {not_utf8()}")
         return super()._inferred(schema)
 
 

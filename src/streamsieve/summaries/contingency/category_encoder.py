@@ -46,7 +46,7 @@ class CategoryEncoder(Part):
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         if not self._keys:
             return 0
         return sum(map(sys.getsizeof, (self._keys, self._texts, *self._keys, *self._texts)))
@@ -148,7 +148,7 @@ class _Reader(dict[Any, float]):
         if abs(value) >= LIMIT:
             raise bad_value(0, value)
         if isinstance(cell, numbers.Integral) and int(value) != int(cell):
-            raise InputTypeError(f"{cell}, which a float cannot tell from its neighbours: give it as text")
+            raise InputTypeError(f"{cell}, which a float cannot tell from its neighbors: give it as text")
         return value
 
 

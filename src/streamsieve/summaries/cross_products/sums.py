@@ -27,15 +27,15 @@ ROUNDING = 1e-12
 
 
 class Sums(Part):
-    """What rows leave behind: additive, so that two parts of a stream combine exactly.
+    """Additive sums over rows, so that two parts of a stream combine exactly.
 
     As long as rows are sparse, the origin is 0, except in columns that were never 0: there it is the value of
     the first row.  So rows about the origin are as sparse as they came, and yet no digits go to an offset.
-    With the first dense rows the origin becomes the mean (``centred``), and stays so.
+    With the first dense rows the origin becomes the mean (``centered``), and stays so.
     """
 
     fields = {
-        "centred": Bool(),
+        "centered": Bool(),
         "totals": Array("f8", "targets", finite=True, copy=False),
         "origin": Array("f8", "features", finite=True, copy=False),
         "cross": Array("f8", "targets", "features", finite=True, copy=False),
@@ -44,7 +44,7 @@ class Sums(Part):
 
     def __init__(self, n_targets: int, n_features: int) -> None:
         self.n_targets, self.n_features = n_targets, n_features
-        self.centred = False
+        self.centered = False
         # columns whose origin is not 0, if that is known
         self._full: IntArray | None = None
         self._totals = np.zeros(n_targets)
@@ -79,7 +79,7 @@ class Sums(Part):
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         return sum(a.nbytes for a in (self._totals, self._origin, self._cross, self._products))
 
     def mean(self) -> FloatArray:
@@ -104,7 +104,7 @@ class Sums(Part):
 
     def _offset(self) -> FloatArray:
         """Return the mean relative to the origin."""
-        if self.centred or not self.mass > 0:
+        if self.centered or not self.mass > 0:
             return np.zeros(self.n_features)
         return np.asarray(self.cross[0] / self.mass)
 
@@ -126,9 +126,9 @@ class Sums(Part):
     def add_dense(self, X: npt.NDArray[Any], targets: Targets) -> None:
         """Take dense rows into account, as wide as there are features."""
         n, p = X.shape
-        self.centre()
+        self.center()
         rows, mean, cross = np.empty((n + 1, p)), np.empty(p), np.zeros((self.n_targets, p))
-        kernel.centre(np.ascontiguousarray(X), *targets, rows, mean, cross)
+        kernel.center(np.ascontiguousarray(X), *targets, rows, mean, cross)
         # Chan's formula: the last row carries the difference of the two means
         rows[n] = self._shift_means(mean, targets.sums(self.n_targets), cross)
         self._add_squares(rows)
@@ -136,7 +136,7 @@ class Sums(Part):
     def add_sparse(self, X: Any, targets: Targets) -> None:
         """Take CSR rows into account, as wide as there are features, with values that were checked."""
         step = rows_at_a_time(self.n_features)
-        if self.centred:
+        if self.centered:
             for low in range(0, X.shape[0], step):
                 part = slice(low, low + step)
                 self.add_dense(X[part].toarray(), targets.part(part))
@@ -215,9 +215,9 @@ class Sums(Part):
         self._origin[columns] += by
         self._full = None
 
-    def centre(self) -> None:
+    def center(self) -> None:
         """Move the origin of all columns to their means, for good."""
-        if self.centred:
+        if self.centered:
             return
         if self.mass > 0:
             offset = self._offset()
@@ -225,7 +225,7 @@ class Sums(Part):
             self.cross[...] -= np.outer(self.totals, offset)
             self._origin[: self.n_features] += offset
             self._cross[0] = 0.0
-        self.centred = True
+        self.centered = True
 
     def shift_target(self, by: float) -> None:
         """Take the one numeric target relative to a point that lies further by ``by``."""
@@ -261,14 +261,14 @@ class Sums(Part):
     def absorb(self, other: Sums, places: IntArray) -> None:
         """Add another's sums, which are used up; its target i is ours ``places[i]``."""
         p = other.n_features
-        if not (self.centred or other.centred):
+        if not (self.centered or other.centered):
             self._meet(other)
             self._cross[places, :p] += other.cross
             self._totals[places] += other.totals
             self.products[:p, :p] += other.products
             return
-        self.centre()
-        other.centre()
+        self.center()
+        other.center()
         if not other.mass > 0:
             return
         mean, sums, cross = np.zeros(self.n_features), np.zeros(self.n_targets), np.zeros_like(self.cross)
@@ -302,7 +302,7 @@ class Sums(Part):
     def reindexed(self, columns: IntArray, n_features: int) -> Sums:
         """Return a copy in which feature i stands at ``columns[i]``; all others are 0 in all rows."""
         moved = Sums(self.n_targets, n_features)
-        moved.centred = self.centred
+        moved.centered = self.centered
         moved._totals[...] = self.totals
         moved._origin[columns] = self.origin
         moved._cross[:, columns] = self.cross
@@ -314,7 +314,7 @@ class Sums(Part):
     def _record(self) -> Mapping[str, Any]:
         """Of the products, the upper triangle row by row."""
         rows = [self.products[j, j:] for j in range(self.n_features)]
-        facts = {name: getattr(self, name) for name in ("centred", "totals", "origin", "cross")}
+        facts = {name: getattr(self, name) for name in ("centered", "totals", "origin", "cross")}
         return facts | {"triangle": np.concatenate(rows) if rows else np.zeros(0)}
 
     @classmethod
@@ -330,7 +330,7 @@ class Sums(Part):
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         triangle, (m, p) = record["triangle"], record["cross"].shape
         sums = cls(m, p)
-        sums.centred = record["centred"]
+        sums.centered = record["centered"]
         for name in ("totals", "origin", "cross"):
             getattr(sums, name)[...] = record[name]
         end = 0

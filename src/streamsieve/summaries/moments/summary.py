@@ -10,7 +10,6 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._values import refuse_non_finite
-from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Nested, register, untouched_on_error
 from streamsieve.summaries.arrays import (
@@ -21,7 +20,7 @@ from streamsieve.summaries.arrays import (
     rows_with_weight,
     widened,
 )
-from streamsieve.summaries.class_totals import ClassTotals
+from streamsieve.summaries.class_totals import FREQUENCY, ClassTotals, check_alike
 from streamsieve.summaries.moments.dense import DenseMoments
 from streamsieve.summaries.moments.sparse import SparseMoments
 
@@ -53,7 +52,11 @@ class Moments(ClassTotals):
     Parameters
     ----------
     half_life : float or None, default=None
-        Number of rows after which an observation weighs half, at least 1.  None for no fading.
+        Number of rows after which the weight of an observation is halved, at least 1.  If None, all rows
+        count alike.
+    weight_kind : {"frequency", "importance"}, default="frequency"
+        "frequency": weight k is equivalent to k copies of a row. "importance": weights of single
+        observations; the effective number of rows is then (sum w)^2 / sum w^2, as under fading.
 
     Notes
     -----
@@ -82,18 +85,18 @@ class Moments(ClassTotals):
         "_cells": Nested(DenseMoments, SparseMoments, shares=("classes", "features"), optional=True),
     }
 
-    def __init__(self, half_life: float | None = None) -> None:
-        super().__init__(half_life)
+    def __init__(self, half_life: float | None = None, *, weight_kind: str = FREQUENCY) -> None:
+        super().__init__(half_life, weight_kind)
         self._cells: DenseMoments | SparseMoments | None = None
 
     @property
     def n_features(self) -> int:
-        """Features seen."""
+        """Number of features seen."""
         return 0 if self._cells is None else self._cells.n_features
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         return 0 if self._cells is None else self._cells.nbytes
 
     def block(self, low: int, high: int) -> MomentsBlock:
@@ -113,11 +116,11 @@ class Moments(ClassTotals):
             yield self.block(low, min(low + BLOCK, self.n_features))
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
-        """Take rows into account, all of them or (on an error) none."""
+        """Add rows, all of them or (on an error) none."""
         X, y, weight = rows_with_weight(X, y, weight)
         if X.shape[0] == 0:
             return
-        if sp.issparse(X):  # features that vanished are zeros here
+        if sp.issparse(X):  # known features without a column are 0 here
             X = widened(X, self.n_features, 0.0)
         codes, new = self._labels.encode(y)
         step = self._fading.most_rows or X.shape[0]
@@ -140,7 +143,7 @@ class Moments(ClassTotals):
         cells, n_classes = self._cells, len(self._mass)
         if cells is None:
             return
-        w, squares = self._weights(len(codes), weight)
+        w, squares = self._fading.weights(len(codes), weight)
         mass = np.bincount(codes, w, minlength=n_classes).astype(np.float64)
         if sp.issparse(X) and isinstance(cells, SparseMoments):
             cells.update(X, codes, w)
@@ -186,12 +189,8 @@ class Moments(ClassTotals):
             self._cells.scale(factor)
 
     def merge(self, other: Self) -> None:
-        """Become the summary of this stream followed by the other's."""
-        if not isinstance(other, Moments) or other.half_life != self.half_life:
-            raise MergeError(
-                f"only moments of equal half_life merge: {self.half_life} here, "
-                f"{getattr(other, 'half_life', type(other).__name__)} there"
-            )
+        """Merge another summary, as if its rows had been added after these."""
+        check_alike(self, other, "moments")
         if other._cells is None:
             return
         if other is self:
@@ -218,7 +217,7 @@ class Moments(ClassTotals):
             yield "there are labels without moments, or moments without labels"
 
     def forget(self, columns: IntArray) -> None:
-        """Let all rows so far count as missing for some features, as if NaN had come."""
+        """Treat all rows so far as missing (NaN) for some features."""
         columns = checked_columns(columns, self.n_features)
         if self._cells is not None and len(columns):
             self._cells.forget(columns, self._mass)

@@ -4,6 +4,7 @@
 summary      :class:`Quantiles`: rows in, tables over bins of equal frequency out
 dense        dense rows: a sketch per class, queried together
 sketch       base class: a buffer of rows, and sorted runs of all features in step
+sorted_rows  buffered rows in order, so that a query sorts only new ones
 equal_weight sketch of rows of equal weight (the fast path)
 weighted     sketch of rows of unequal weight: sample weights and fading
 compact      everything a class holds as one run, to be sent or merged many at a time

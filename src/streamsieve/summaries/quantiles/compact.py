@@ -18,7 +18,7 @@ from streamsieve.protocols import FloatArray
 from streamsieve.summaries.quantiles.sketch import WIDEST, QuantileSketch, SortedRun
 from streamsieve.summaries.quantiles.weighted import WeightedSketch, ordered
 
-#: Values (feature, place), and the masses of the places, which all features share.
+#: Sorted values (feature, place) and their masses.
 Piece: TypeAlias = tuple[npt.NDArray[Any], FloatArray]
 
 
@@ -50,25 +50,29 @@ def joined(sketches: Sequence[WeightedSketch], k: int) -> WeightedSketch:
     made = WeightedSketch(first.n_features, first.epsilon, first.dtype)
     made.k = k
     pieces: list[Piece] = []
+    weights: list[FloatArray] = []
     for sketch in sketches:
-        pieces += [(run.values, np.full(run.values.shape[1], run.weight)) for run in sketch.runs]
+        pieces += [(run.values, np.broadcast_to(run.weight, run.values.shape)) for run in sketch.runs]
+        weights += [np.full(run.values.shape[1], run.weight) for run in sketch.runs]
+        weights.append(sketch.weights[: sketch.filled].copy())
         pieces += _buffered(sketch)
         made.in_runs += sketch.in_runs
         made.error += sketch.error
         made.shift += sketch.shift
         made.missing += sketch.missing
         made.few.merge(sketch.few)
-    masses = np.concatenate([mass for _, mass in pieces])
-    c = float(masses.sum()) / k
+    c = float(np.concatenate(weights).sum()) / k
+    edges = np.cumsum([0, *(values.shape[1] for values, _ in pieces)])
     out = np.empty((made.n_features, k), made.dtype)
 
     def work(low: int, high: int) -> None:
-        values = np.concatenate([piece[low:high] for piece, _ in pieces], axis=1)
-        order = np.argsort(values, axis=1, kind="stable")  # quick where values are sorted in stretches
-        sums: FloatArray = np.cumsum(masses[order], axis=1)
-        kernel.thin(np.take_along_axis(values, order, axis=1), sums, c, out[low:high])
+        values, masses = (
+            np.concatenate([each[low:high] for each in kind], axis=1) for kind in zip(*pieces, strict=True)
+        )
+        kernel.merge_stretches(values, masses, edges)
+        kernel.thin(values, masses, c, out[low:high])
 
-    made._over_blocks(len(masses), 16, work)  # noqa: SLF001 - a sketch of this folder
+    made._over_blocks(int(edges[-1]), 16, work)  # noqa: SLF001 - a sketch of this folder
     made.error += c / 2
     level = max(0, int(np.log2(max(c, 1.0))))  # where runs of this weight are after ordinary rows
     made._level(level).append(SortedRun(out, c))  # noqa: SLF001
@@ -76,7 +80,7 @@ def joined(sketches: Sequence[WeightedSketch], k: int) -> WeightedSketch:
 
 
 def _buffered(sketch: WeightedSketch) -> list[Piece]:
-    """Return the buffered rows, sorted by no feature, and count them among those in runs."""
+    """Return the buffered rows, each feature sorted, and count them among those in runs."""
     rows, u = sketch.rows[: sketch.filled], sketch.weights[: sketch.filled].copy()
     if not len(rows):
         return []
@@ -86,4 +90,8 @@ def _buffered(sketch: WeightedSketch) -> list[Piece]:
         sketch.few.release()
     sketch.in_runs += float(u.sum())
     sketch.filled = 0
-    return [(np.where(np.isnan(rows), np.inf, rows).T.astype(sketch.dtype), u)]
+    if np.all(u == u[0]):
+        return [(values, np.broadcast_to(u[0], values.shape))]
+    values = np.where(np.isnan(rows), np.inf, rows).T.astype(sketch.dtype)
+    order = np.argsort(values, axis=1, kind="stable")
+    return [(np.take_along_axis(values, order, axis=1), u[order])]

@@ -19,6 +19,7 @@ from streamsieve.exceptions import StateError
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, Nested, Part
 from streamsieve.summaries.quantiles.small_domain import SmallDomain
+from streamsieve.summaries.quantiles.sorted_rows import SortedRows
 
 #: A block of features stays in the second-level cache from transposing to the last collapse.
 BLOCK_BYTES = 2**18
@@ -78,6 +79,8 @@ class QuantileSketch(Part, ABC):
         self.rows = np.empty((0, n_features), dtype)
         self.weights = np.empty(0)
         self.filled = 0
+        #: The buffered rows in order, where they were asked for.
+        self._sorted: SortedRows | None = None
         #: Mass of the rows that are in runs.  It is summed once per flush, never by batches: their size must
         #: not change a bit.
         self.in_runs = self.error = self.shift = 0.0
@@ -110,9 +113,10 @@ class QuantileSketch(Part, ABC):
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         arrays = [self.rows, self.weights, self.missing, *(run.values for run in self.runs)]
-        return sum(a.nbytes for a in arrays) + self.few.nbytes
+        in_order = 0 if self._sorted is None else self._sorted.nbytes
+        return sum(a.nbytes for a in arrays) + self.few.nbytes + in_order
 
     def add(self, X: npt.NDArray[Any], index: IntArray | None, w: FloatArray | None) -> None:
         """Append rows ``X[index]`` (all of X without an index) with their weights."""
@@ -180,7 +184,8 @@ class QuantileSketch(Part, ABC):
         self.levels = [[run for run in level if run.weight > 0] for level in runs]
 
     def forget(self, columns: IntArray) -> None:
-        """Let all rows so far count as missing for some features."""
+        """Treat all rows so far as missing for some features."""
+        self._sorted = None
         self.rows[: self.filled, columns] = np.nan
         for run in self.runs:
             run.values[columns] = np.inf
@@ -194,7 +199,7 @@ class QuantileSketch(Part, ABC):
         missing = np.full(n_features, self.in_runs)
         missing[columns] = self.missing
         self.levels = [[_moved(run, columns, n_features) for run in level] for level in self.levels]
-        self.rows, self.missing = rows, missing
+        self.rows, self.missing, self._sorted = rows, missing, None
         self.few.reindex(columns, n_features)
 
     def grow(self, n_features: int) -> None:
@@ -205,7 +210,7 @@ class QuantileSketch(Part, ABC):
         """Change the type of the stored values."""
         rows = np.empty(self.rows.shape, dtype)
         rows[: self.filled] = self.rows[: self.filled]  # what follows is not to be read
-        self.rows = rows
+        self.rows, self._sorted = rows, None
         self.levels = [[SortedRun(r.values.astype(dtype), r.weight) for r in level] for level in self.levels]
 
     @abstractmethod

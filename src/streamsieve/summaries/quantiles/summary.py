@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Bool, Float, Nested, register, untouched_on_error
 from streamsieve.summaries.arrays import checked_columns, checked_places, widened
-from streamsieve.summaries.class_totals import LARGEST, ClassTotals
+from streamsieve.summaries.class_totals import FREQUENCY, LARGEST, ClassTotals, check_alike
 from streamsieve.summaries.quantiles.dense import DenseQuantiles
 from streamsieve.summaries.quantiles.sketch import FAINTEST
 from streamsieve.summaries.quantiles.sparse import SparseQuantiles
@@ -47,7 +48,11 @@ class Quantiles(ClassTotals):
     max_rank_error : float, default=1e-3
         Largest error of a rank, as a share of the rows, 1e-6 <= max_rank_error < 1.
     half_life : float or None, default=None
-        Number of rows after which an observation weighs half, at least 1.  None for no fading.
+        Number of rows after which the weight of an observation is halved, at least 1.  If None, all rows
+        count alike.
+    weight_kind : {"frequency", "importance"}, default="frequency"
+        "frequency": weight k is equivalent to k copies of a row. "importance": weights of single
+        observations; the effective number of rows is then (sum w)^2 / sum w^2, as under fading.
 
     Notes
     -----
@@ -94,9 +99,11 @@ class Quantiles(ClassTotals):
     #: Share of the error that learning may spend; the rest is for merging.
     _share = 1.0
 
-    def __init__(self, max_rank_error: float = 1e-3, *, half_life: float | None = None) -> None:
+    def __init__(
+        self, max_rank_error: float = 1e-3, *, half_life: float | None = None, weight_kind: str = FREQUENCY
+    ) -> None:
         check_number("max_rank_error", max_rank_error, low=1e-6, high=1, open_high=True)
-        super().__init__(half_life)
+        super().__init__(half_life, weight_kind)
         #: Largest error of a rank, as a share of the rows.
         self.max_rank_error = float(max_rank_error)
         self._whole = half_life is None
@@ -104,12 +111,12 @@ class Quantiles(ClassTotals):
 
     @property
     def n_features(self) -> int:
-        """Features seen."""
+        """Number of features seen."""
         return 0 if self._store is None else self._store.n_features
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         return 0 if self._store is None else self._store.nbytes
 
     def rank_error(self) -> FloatArray:
@@ -152,7 +159,7 @@ class Quantiles(ClassTotals):
         return self._store.cdf(feature, points, self._mass, self._rows)
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
-        """Take rows into account, all of them or (on an error) none."""
+        """Add rows, all of them or (on an error) none."""
         X, y, weight = check_summary_rows(X, y, weight)
         if weight is not None:
             if weight.min(initial=1.0) < LIGHTEST:
@@ -173,7 +180,7 @@ class Quantiles(ClassTotals):
             self._whole = self._whole and bool(np.all(weight == np.floor(weight)))
         self._make_room(len(self._labels) + len(new), max(self.n_features, X.shape[1]), sparse=sp.issparse(X))
         self._labels.add(new)
-        # rows of weight 1 at the head are learnt as such, so that no batch changes what came before it
+        # rows of weight 1 at the head are learned as such, so that no batch changes what came before it
         low, plain = 0, 0 if weight is None else int(np.argmax(weight != 1.0))
         while low < X.shape[0]:
             high = min(X.shape[0] if low >= plain else plain, low + self._step(X))
@@ -204,7 +211,7 @@ class Quantiles(ClassTotals):
 
     def _learn(self, X: Matrix, codes: IntArray, weight: FloatArray | None) -> None:
         store, n_classes = self._store, len(self._mass)
-        w, squares = self._weights(len(codes), weight)
+        w, squares = self._fading.weights(len(codes), weight)
         if isinstance(store, DenseQuantiles):
             if w is not None:
                 store.take_weights()
@@ -250,7 +257,7 @@ class Quantiles(ClassTotals):
             self._store.scale(factor)
 
     def forget(self, columns: IntArray) -> None:
-        """Let all rows so far count as missing for some features."""
+        """Treat all rows so far as missing for some features."""
         columns = checked_columns(columns, self.n_features)
         if len(columns) == 0:
             return
@@ -268,8 +275,8 @@ class Quantiles(ClassTotals):
         return twin
 
     def merge(self, other: Self) -> None:
-        """Become the summary of this stream followed by the other's."""
-        self._check_mergeable(other)
+        """Merge another summary, as if its rows had been added after these."""
+        check_alike(self, other, "quantiles", "max_rank_error")
         if other._store is None:
             return
         twin = other.copy()
@@ -289,14 +296,6 @@ class Quantiles(ClassTotals):
             self._store.merge(twin._store, codes)  # type: ignore[arg-type]  # noqa: SLF001
             self._add_totals(twin, codes)
             self._whole = self._whole and other._whole
-
-    def _check_mergeable(self, other: Any) -> None:
-        if not isinstance(other, Quantiles):
-            raise MergeError(f"quantiles only merge with quantiles, not with a {type(other).__name__}")
-        for name in ("max_rank_error", "half_life"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
-                raise MergeError(f"only quantiles of equal {name} merge: {mine} here, {theirs} there")
 
     def compact(self, k: int | None = None) -> None:
         """Reduce dense quantiles to one sorted run per class, which is little to send and quick to merge.
@@ -353,7 +352,7 @@ class Quantiles(ClassTotals):
         if k is not None:
             check_number("k", k, low=32, integer=True)
         for other in others:
-            self._check_mergeable(other)
+            check_alike(self, other, "quantiles", "max_rank_error")
         others = [other for other in others if other._store is not None]  # noqa: SLF001 - twins
         dense = all(isinstance(each._store, DenseQuantiles) for each in (self, *others))  # noqa: SLF001
         if self.half_life is not None or not dense:
@@ -361,9 +360,15 @@ class Quantiles(ClassTotals):
                 for other in others:
                     self.merge(other)
             return
-        twin = self.copy()  # a failure in the middle leaves this one as it was
-        twin._take_many([other.copy() for other in others], k)  # noqa: SLF001 - a twin
+        twin = self._borrowed()  # a failure in the middle leaves this one as it was
+        twin._take_many([other._borrowed() for other in others], k)  # noqa: SLF001 - twins
         self.__dict__.update(vars(twin))
+
+    def _borrowed(self) -> Self:
+        """Return a twin with the values of this one, which are not to be written to."""
+        if not isinstance(self._store, DenseQuantiles):
+            return self.copy()
+        return deepcopy(self, {id(values): values for values in self._store.stored()})
 
     def _take_many(self, others: Sequence[Self], k: int | None) -> None:
         taken: list[Any] = []

@@ -28,6 +28,7 @@ from streamsieve._kernels import quantiles_weighted as kernel
 from streamsieve.protocols import FloatArray
 from streamsieve.summaries.quantiles.equal_weight import EqualWeightSketch
 from streamsieve.summaries.quantiles.sketch import QuantileSketch, SortedRun
+from streamsieve.summaries.quantiles.sorted_rows import SortedRows
 
 
 class WeightedSketch(QuantileSketch):
@@ -36,9 +37,15 @@ class WeightedSketch(QuantileSketch):
     weighted: ClassVar[bool] = True
     start: ClassVar[float] = 2.0
 
+    def sorted_rows(self) -> SortedRows | None:
+        """Return the buffered rows in order, as far as they were sorted; None if they are too many."""
+        if self._sorted is None:
+            self._sorted = SortedRows(self.n_features, self.dtype)
+        return self._sorted if self._sorted.make_room(len(self.rows)) else None
+
     @classmethod
     def of_equal(cls, equal: EqualWeightSketch) -> WeightedSketch:
-        """Go on with weights: a run of weight 2^l is one already, and its centred error stays centred."""
+        """Go on with weights: a run of weight 2^l is one already, and its centered error stays centered."""
         made = cls(0, equal.epsilon, equal.dtype)
         width = made.k
         made.__dict__.update({name: fact for name, fact in vars(equal).items() if name in vars(made)})
@@ -54,7 +61,7 @@ class WeightedSketch(QuantileSketch):
         k, rows, u = self.k, self.rows[: self.filled], self.weights[: self.filled].copy()
         mass = float(u.sum())
         c = weight = mass / k
-        self.filled = 0
+        self.filled, self._sorted = 0, None
         self.in_runs += mass
         self.error += c / 2
         plan: list[tuple[SortedRun, float]] = []
@@ -164,7 +171,9 @@ def ordered(
     kernel.order_exactly(keys, rows, u, values, cumulative, unsorted)
     if unsorted.any():
         column = np.where(np.isnan(rows[:, unsorted]), np.inf, rows[:, unsorted]).T
-        order = np.argsort(column, axis=1, kind="stable")
+        number = np.arange(m)
+        # of equal values below 0 later rows are first, as where keys are sorted
+        order = np.lexsort((np.where(np.signbit(column), -1 - number, number), column), axis=1)
         values[unsorted] = np.take_along_axis(column, order, axis=1)
         cumulative[unsorted] = np.cumsum(u[order], axis=1)
     return values, cumulative

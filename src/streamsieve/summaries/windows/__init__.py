@@ -1,4 +1,4 @@
-"""Rows kept as they came: the last ones, or all.
+"""Summaries that store rows: the last ones, or all.
 
 ============== =======================================================================
 window         :class:`Window`: any summary, of the last rows only

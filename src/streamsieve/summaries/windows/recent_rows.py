@@ -42,7 +42,7 @@ class ColumnsBlock(NamedTuple):
 
 @register
 class RecentRows(HeldRows):
-    """The last ``size`` rows of a stream, read column by column.
+    """Sliding window of raw rows: the last ``size`` rows of a stream, read column by column.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class RecentRows(HeldRows):
             if len(wrong):
                 raise InputError(
                     f"sample_weight must hold whole numbers up to {MOST_COPIES} here, where it says how "
-                    f"often a row counts among neighbours; got {w[wrong[0]]:g}: leave it out, or use "
+                    f"often a row counts among neighbors; got {w[wrong[0]]:g}: leave it out, or use "
                     "criterion='mutual_info'"
                 )
         self._rows.check(piece)

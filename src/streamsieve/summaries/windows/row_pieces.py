@@ -1,4 +1,4 @@
-"""Some rows of one form, and what becomes of them when features come late, leave or move."""
+"""Stored rows of one form, and how they change when features are added, removed or moved."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Piece(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         X = (self.X.data, self.X.indices, self.X.indptr) if sp.issparse(self.X) else (self.X,)
         return sum(a.nbytes for a in (*X, self.y, self.weight) if a is not None)
 

@@ -1,4 +1,4 @@
-"""Raw rows, held back in the order they came: what a window is made of, and a warm-up.
+"""Store of raw rows in order of arrival, for windows and warm-up phases.
 
 Rows are cut into pieces at fixed row numbers and at changes of their form, never where a batch happened to
 end.  So whatever is computed from the pieces is the same to the last bit however the rows came in.
@@ -57,7 +57,7 @@ class RowStore(Part):
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         since = 0 if self._since is None else self._since.nbytes
         return since + sum(piece.nbytes for piece in self._pieces)
 
@@ -293,7 +293,7 @@ def _is_unproven(pieces: list[Piece], n_features: int) -> bool:
 
 
 class HeldRows(Part, ABC):
-    """Base of summaries that hold rows as they came, in ``_rows``, and answer from them on access."""
+    """Base of summaries that store raw rows in ``_rows`` and compute results on access."""
 
     target: str
     #: Whether only the last rows are held.
@@ -317,12 +317,12 @@ class HeldRows(Part, ABC):
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes."""
+        """Memory used, in bytes."""
         return self._rows.nbytes
 
     @abstractmethod
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
-        """Take rows into account, all of them or (on an error) none."""
+        """Add rows, all of them or (on an error) none."""
 
     def _append(self, other: Self) -> None:
         """Take on the other's rows, as the next ones."""

@@ -10,11 +10,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._kernels import sorted_columns as kernel
-from streamsieve._parameters import check_number
+from streamsieve._parameters import check_choice, check_number
 from streamsieve._threads import over_features
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix
-from streamsieve.state import Nested, register
+from streamsieve.state import Choice, Nested, register
+from streamsieve.summaries.class_totals import FREQUENCY, IMPORTANCE, WEIGHT_KINDS
 from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
 from streamsieve.summaries.windows.recent_rows import as_sparse
 from streamsieve.summaries.windows.row_pieces import present
@@ -44,9 +45,14 @@ class _Rows(NamedTuple):
 
 @register
 class SortedColumns(HeldRows):
-    """All rows, with their columns sorted on access: exact tables over any number of bins.
+    """Exact quantiles: stores all rows, and sorts their columns on access for tables over any number of bins.
 
     For data that fit into memory, and as the exact counterpart of :class:`Quantiles`.
+
+    Parameters
+    ----------
+    weight_kind : {"frequency", "importance"}, default="frequency"
+        Whether weight k is the same as k copies of a row, or how much one row counts; see :class:`Quantiles`.
 
     Notes
     -----
@@ -65,10 +71,17 @@ class SortedColumns(HeldRows):
 
     target = "classes"
     _bounded = False
-    fields = {"_rows": Nested(RowStore)}
+    fields = {"_rows": Nested(RowStore), "_kind": Choice(None, IMPORTANCE)}  # absent: frequency
 
-    def __init__(self) -> None:
+    def __init__(self, *, weight_kind: str = FREQUENCY) -> None:
+        check_choice("weight_kind", weight_kind, WEIGHT_KINDS)
         self._rows = RowStore()
+        self._kind = None if weight_kind == FREQUENCY else weight_kind
+
+    @property
+    def weight_kind(self) -> str:
+        """What a weight is: "frequency" or "importance"."""
+        return self._kind or FREQUENCY
 
     def tables(self, bins: int) -> Iterator[TableBlock]:
         """Yield contingency tables of all features over bins of equal frequency, some at a time.
@@ -83,6 +96,9 @@ class SortedColumns(HeldRows):
             return
         rows = self._all_rows()
         whole = bool(np.all(rows.weight == np.floor(rows.weight)))
+        squares = rows.mass
+        if self._kind == IMPORTANCE:
+            squares = np.asarray(np.bincount(rows.codes, rows.weight**2), np.float64)
         for part in self._sorted(features_at_once(len(rows.mass), bins)):
             m = len(part.pointers) - 1
             counts = np.zeros((m, len(rows.mass), bins))
@@ -91,7 +107,7 @@ class SortedColumns(HeldRows):
                 kernel.tables(*part, rows.codes, rows.weight, rows.mass, whole, low, high, counts)
 
             over_features(m, EFFORT * len(part.values), work)
-            yield table_block(counts, rows.mass, rows.mass, ordered=True)  # a weight counts copies of a row
+            yield table_block(counts, rows.mass, squares, ordered=True)
 
     def purities(self) -> FloatArray:
         """Return the purity after the best split of each feature, from 0 to 1; -1 without two classes.
@@ -142,19 +158,24 @@ class SortedColumns(HeldRows):
             )
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
-        """Take rows into account, all of them or (on an error) none."""
+        """Add rows, all of them or (on an error) none."""
         piece = present(X, y, weight, self.target)
         self._rows.check(piece)
         self._rows.append(piece)
 
     def merge(self, other: Self) -> None:
-        """Become the summary of this stream followed by the other's."""
+        """Merge another summary, as if its rows had been added after these."""
         if not isinstance(other, SortedColumns):
             raise MergeError(
                 f"sorted columns only merge with sorted columns, not with a {type(other).__name__}"
+            )
+        if other.weight_kind != self.weight_kind:
+            raise MergeError(
+                f"only sorted columns of equal weight_kind merge: {self.weight_kind} here, "
+                f"{other.weight_kind} there"
             )
         self._append(other)
 
     def reindexed(self, columns: IntArray, n_features: int) -> Self:
         """Return a copy with feature i at columns[i]; the others are missing (dense) or 0 (sparse) so far."""
-        return self._rebuilt({"_rows": self._rows.reindexed(columns, n_features)})
+        return self._rebuilt({"_rows": self._rows.reindexed(columns, n_features), "_kind": self._kind})

@@ -12,6 +12,7 @@ from streamsieve._parameters import check_number
 from streamsieve.exceptions import MergeError
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Subtracts
 from streamsieve.state import Nested, register
+from streamsieve.summaries.class_totals import FREQUENCY
 from streamsieve.summaries.nesting import AnySummary, check_empty, same_state, takes_missing
 from streamsieve.summaries.windows.row_pieces import Piece, present
 from streamsieve.summaries.windows.row_store import HeldRows, RowStore
@@ -21,7 +22,7 @@ LARGEST = 2**62
 
 @register
 class Window(HeldRows):
-    """Any summary, of the last ``size`` rows of a stream only.
+    """Sliding window: any summary over the last ``size`` rows of a stream.
 
     Parameters
     ----------
@@ -141,6 +142,7 @@ class Window(HeldRows):
         return (
             isinstance(self.inner, Subtracts)
             and getattr(self.inner, "half_life", None) is None
+            and getattr(self.inner, "weight_kind", FREQUENCY) == FREQUENCY
             and not self._rows.forgets
             and all(_is_whole(piece) for piece in pieces)
             and len({sp.issparse(piece.X) for piece in pieces}) < 2

@@ -14,8 +14,8 @@ program             operations                              twin
                     refused columns                         columns
 =================== ======================================= ======================================
 
-`run` runs a program of a given seed; `machine` makes a Hypothesis state machine of it, which shrinks a
-failure to its shortest form.
+``program`` has what they share, ``summaries`` and ``selectors`` the operations.  `run` runs a program of a
+given seed; `machine` makes a Hypothesis state machine of it, which shrinks a failure to its shortest form.
 """
 
 from streamsieve.testing.programs.program import Program as Program

@@ -1,4 +1,4 @@
-"""The Markov-blanket rule that suits the types of the columns."""
+"""The Markov-blanket rule chosen by the types of the columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from streamsieve.state import register
 
 @register
 class MarkovBlanketByType(RuleByType):
-    """By partial correlation, by contingency tables, or by both."""
+    """Markov-blanket rule by partial correlation, by contingency tables, or by both."""
 
     fields = {**RuleByType.fields, **CONFIG_FIELDS}
     has_levels: ClassVar[bool] = True

@@ -12,23 +12,25 @@ from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.pairwise.complete_pairs import standardized
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
-from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
+from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions, sets
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Nested, register
 
-#: The ledger's codes for what the search finds: kept, independent, function of the set, too few rows.
+#: Reason codes for the results of the search: kept, independent, function of the set, too few rows.
 _CODES = np.array([KEPT, REDUNDANT, COLLINEAR, UNRELIABLE], np.uint8)
-#: Tests of one column that may cost a pass over the rows: all sets of up to three among 29 kept columns.
+#: Maximum number of tests per column that need a pass over the rows: all sets of up to three among 29
+#: columns.
 MOST_TESTS = 4096
-#: What is known of a pair: correlation, the part that the target does not explain, and the correlation of one
+#: Statistics of a pair: correlation, the part that the target does not explain, and the correlation of one
 #: with the target given the other.
 _PAIRS = 3
 
 
 @register
 class MarkovBlanketCompletePairs(SlottedRule):
-    """Kept columns of unit length with NaN for missing values, and what is known of every pair."""
+    """Kept columns of unit length with NaN for missing values, and statistics of every pair."""
 
     fields = {
         "test": Nested(CompletePairsFisherZ, shares=("rows",)),
@@ -59,7 +61,7 @@ class MarkovBlanketCompletePairs(SlottedRule):
         )  # fmt: skip
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         X, at, feature, relevance = candidates
         decided, left = [_lines(0)], [_lines(0)]
         for part, fresh, seen in standardized(X, at):
@@ -101,7 +103,7 @@ class MarkovBlanketCompletePairs(SlottedRule):
         return Outcome(reason, np.where(kept, own, statistic), p_value, sets(feature, found[:, 4:]), left)
 
     def _expect_missing(self) -> None:
-        """Compute the share of variance for any number of observed rows."""
+        """Compute the required proportion of variance for any number of observed rows."""
         freedom, test = np.arange(1, self.n + 1), self.test.complete
         share = test.shares(freedom)
         known = self._share[1:] >= 0
@@ -130,7 +132,7 @@ class MarkovBlanketCompletePairs(SlottedRule):
 
 
 def _lines(m: int) -> tuple[IntArray, FloatArray]:
-    """Return room for m results: feature, newcomer, what was found, freedom and set; and statistics."""
+    """Return arrays for m results: feature, newcomer, result, degrees of freedom and set; and statistics."""
     return np.tile(np.array([0, 0, 0, 0, -1, -1, -1]), (m, 1)), np.zeros(m)
 
 

@@ -1,8 +1,8 @@
 """The Markov-blanket rule by partial correlation.
 
-Two matrices hold what tests need: the correlations of the kept columns, and the part of them that the target
-does not explain.  A candidate costs one product with every kept column; whether a set separates it from the
-target is then arithmetic on a few numbers, however many rows there are.
+Tests need two matrices: the correlations of the kept columns, and the part of them that the target does not
+explain.  A candidate costs one product with every kept column; testing whether a set separates it from the
+target is then arithmetic on a few numbers, whatever the number of rows.
 """
 
 from __future__ import annotations
@@ -18,15 +18,16 @@ from streamsieve._kernels import partial as kernel
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
-from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
+from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions, sets
 from streamsieve.independence.fisher_z import FisherZ
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import IntArray
 from streamsieve.state import Array, Nested, register
 
 
 @register
 class MarkovBlanketCorrelation(SlottedRule):
-    """Kept columns centred, of unit length, and all their correlations."""
+    """Kept columns centered, of unit length, and all their correlations."""
 
     fields = {
         "test": Nested(FisherZ, shares=("rows", "contrasts")),
@@ -56,7 +57,7 @@ class MarkovBlanketCorrelation(SlottedRule):
         return self.slots["feature"][: self._kept].copy()
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         X, at, feature, relevance = candidates
         slices = (*candidates.slices(), sp.issparse(X), *relevance.columns)
         m, most = len(at), self._kept + len(at)
@@ -85,7 +86,7 @@ class MarkovBlanketCorrelation(SlottedRule):
         return Outcome(self._reason(verdict), decided, p_value, sets(feature, by), left)
 
     def with_config(self, config: MarkovBlanketConfig) -> Self:
-        """Return a rule with the same columns that is asked to do something else."""
+        """Return a rule with the same columns and other options."""
         return self._rebuilt({**self._record(), **config._asdict()})
 
     def _reason(self, verdict: IntArray) -> npt.NDArray[np.uint8]:

@@ -20,13 +20,13 @@ from streamsieve.state import Array, Nested, register
 
 @register
 class MarkovBlanketDependentRows(MarkovBlanket):
-    """Kept columns and their values; each test looks at residuals row by row.
+    """Kept columns and their values; each test uses residuals row by row.
 
     Parameters
     ----------
     test : test of relevance, which has the conditional test too
     alpha : level of the tests
-    config : what the rule may be asked to do differently
+    config : options of the rule
     """
 
     fields = {
@@ -42,7 +42,7 @@ class MarkovBlanketDependentRows(MarkovBlanket):
         self._kept: list[Kept] = []
 
     def _tested(self, column: Kept, given: tuple[Kept, ...]) -> tuple[float, float]:
-        """Return statistic and p-value; a set with too few rows for a test is skipped, or separates."""
+        """Return statistic and p-value; with too few rows for a test, the set is skipped, or separates."""
         columns = np.column_stack([kept.column for kept in given])
         statistic, p_value = self.test.conditional(column.column, columns)
         if math.isnan(p_value):

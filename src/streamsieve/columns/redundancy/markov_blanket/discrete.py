@@ -1,7 +1,7 @@
 """The Markov-blanket rule by contingency tables (G squared, chi-squared) of discretized columns.
 
-As long as every relevant column has two categories, columns are bits.  With the first that has more, all
-become numbers, and stay so.  Both ways count the same tables.
+While every relevant column has two categories, columns are stored as bits.  With the first that has more, all
+are converted to codes for good.  Both representations give the same tables.
 """
 
 from __future__ import annotations
@@ -16,19 +16,20 @@ from streamsieve._kernels import tables_search as kernel
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
-from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, PValues, evictions, sets
+from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions, sets
 from streamsieve.exceptions import StateError
 from streamsieve.independence.chi_square import ChiSquareTest
 from streamsieve.independence.contingency_test import TableTest
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.independence.table_p_values import p_value
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Nested, register
 
 TABLE_TESTS: dict[str, type[TableTest]] = {"g2": GSquared, "chi2": ChiSquareTest}
-#: Categories of candidates, row by row, that are made at a time: 8 MB.
+#: Number of codes of candidates that are computed at a time: 8 MB.
 CHUNK_VALUES = 2**22
-#: The ledger's codes for what the search finds: kept, independent, function of the set, too few rows.
+#: Reason codes for the results of the search: kept, independent, function of the set, too few rows.
 _CODES = np.array([KEPT, REDUNDANT, COLLINEAR, UNRELIABLE], np.uint8)
 
 
@@ -51,7 +52,7 @@ class MarkovBlanketDiscrete(SlottedRule):
     def __init__(self, test: TableTest, config: MarkovBlanketConfig) -> None:
         self.n, self.test, self._config = test.n, test, config
         words = -(-test.class_counts // 64)
-        #: Where the words of each class begin, and the bit of each row.
+        #: First word of each class, and the bit of each row.
         self._edges = np.concatenate([[0], np.cumsum(words)])
         order = np.argsort(test.y, kind="stable")
         before = np.repeat(np.cumsum(test.class_counts) - test.class_counts, test.class_counts)
@@ -69,7 +70,7 @@ class MarkovBlanketDiscrete(SlottedRule):
         self._room = tuple(np.zeros((0,) * a.ndim, a.dtype) for a in test.room(1))
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         X, at, feature, relevance = candidates
         (levels,) = relevance.columns
         out = _Room(len(at), self._kept + len(at))
@@ -121,7 +122,7 @@ class MarkovBlanketDiscrete(SlottedRule):
             self.slots.double()
 
     def _columns(self) -> tuple[npt.NDArray[Any] | None, npt.NDArray[Any] | None]:
-        """Return the kept columns as bits or as numbers; None is compiled away."""
+        """Return the kept columns as bits and as codes; one of the two is None, and compiled away."""
         return (self.slots["bits"], None) if self._packed else (None, self.slots["numbers"])
 
     def _work_space(self) -> tuple[npt.NDArray[Any] | None, ...]:
@@ -130,7 +131,7 @@ class MarkovBlanketDiscrete(SlottedRule):
         return (*bits, *none * len(numbers)) if self._packed else (*none * len(bits), *numbers)
 
     def _make_room(self, levels: int) -> None:
-        """Have work space for columns of up to ``levels`` categories."""
+        """Allocate work space for columns of up to ``levels`` categories."""
         if not self._packed and (levels > self._most_levels or not self._room[0].size):
             self._most_levels = max(levels, self._most_levels)
             self._room = self.test.room(self._most_levels)
@@ -182,7 +183,7 @@ class MarkovBlanketDiscrete(SlottedRule):
 
 
 class _Room:
-    """Arrays that the kernel writes the results on some candidates to."""
+    """Output arrays of the kernel for some candidates."""
 
     def __init__(self, m: int, most: int) -> None:
         self.candidates = _results(m)
@@ -206,5 +207,5 @@ class _Room:
 
 
 def _results(m: int) -> tuple[npt.NDArray[Any], ...]:
-    """Return room for what was found, the statistic, what was tested, its freedom, and the set."""
+    """Return arrays for result, statistic, test statistic, degrees of freedom, and set."""
     return np.zeros(m, np.int64), *np.zeros((3, m)), np.full((m, LARGEST_SET), -1)

@@ -1,4 +1,4 @@
-"""Columns in memory, tested against each other and against the target given others."""
+"""Store of columns, with tests between them and with the target given others."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def _parts(test: HeldTest) -> tuple[GSquared | None, FisherZ | None]:
 class HeldColumns:
     """Columns by arrival number, and the tests between them.
 
-    Two discrete columns given discrete ones, and a discrete target, are compared by contingency tables within
-    the joint levels of what is given, everything else by Wilks' lambda of embedded columns; numbers alone by
-    partial correlation, which is a special case of it.  There is no rule about enough rows: a table without
-    freedom has p = 1.
+    Discrete columns (or a discrete target) given discrete columns are tested by contingency tables within the
+    joint levels of the conditioning set, everything else by Wilks' lambda of embedded columns, of which
+    partial correlation is the special case for numbers.  There is no minimum number of rows: a table without
+    degrees of freedom has p = 1.
     """
 
     def __init__(self, test: HeldTest) -> None:
@@ -60,11 +60,11 @@ class HeldColumns:
 
     @property
     def bytes_per_column(self) -> int:
-        """Memory that a column takes."""
+        """Memory per column, in bytes."""
         return self.n * (2 * (self.tables is not None) + 8 * (self._target is not None))
 
     def add(self, feature: int, values: FloatArray, kind: int) -> None:
-        """Hold a column."""
+        """Store a column."""
         if self._target is None:
             kind = -1
         elif not isinstance(self.test, RelevanceByType):
@@ -77,12 +77,12 @@ class HeldColumns:
         self._columns[feature] = Held(kind, None if self._target is None else values, codes)
 
     def drop(self, feature: int) -> None:
-        """Hold a column no longer."""
+        """Remove a column."""
         for store in (self._columns, self._bases, self._against):
             store.pop(feature, None)
 
     def forget_bases(self) -> None:
-        """Free what can be computed again."""
+        """Free cached embeddings."""
         self._bases, self._against = {}, {}
 
     def associated(self, a: int, b: int) -> float:
@@ -150,7 +150,7 @@ class HeldColumns:
         self, features: IntArray, kinds: IntArray, values: FloatArray | None,
         codes: npt.NDArray[np.uint16] | None,
     ) -> None:  # fmt: skip
-        """Hold columns of a record."""
+        """Store the columns of a record."""
         for at, (feature, kind) in enumerate(zip(features.tolist(), kinds.tolist(), strict=True)):
             if values is not None:
                 self.add(feature, values[at], kind)

@@ -46,7 +46,7 @@ class MarkovBlanketMixed(MarkovBlanket):
         self._kept.append(Kept(feature, values))
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         outcome = super().settle(candidates)
         self._tests.keep_only({kept.feature for kept in self._kept})
         return outcome
@@ -66,7 +66,7 @@ class MarkovBlanketMixed(MarkovBlanket):
             yield (*(others[i] for i in members), *fixed)
 
     def _tested(self, column: Kept, given: tuple[Kept, ...]) -> tuple[float, float]:
-        """Return statistic and p-value; a set with too few rows for a test is skipped, or separates."""
+        """Return statistic and p-value; with too few rows for a test, the set is skipped, or separates."""
         found = self._tests.given(column.feature, [kept.feature for kept in given])
         unreliable = 0.0 if self._config.skip_unreliable else 1.0
         return found.statistic, found.p_value if found.reliable else unreliable

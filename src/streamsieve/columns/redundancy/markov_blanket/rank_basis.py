@@ -1,4 +1,4 @@
-"""The Markov-blanket rule by joint F tests of rank bases: conditioning on curves instead of lines."""
+"""The Markov-blanket rule by joint F tests of rank bases, which condition on polynomials of ranks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MarkovBlanketBasis(MarkovBlanket):
     ----------
     test : test of relevance, which has the target
     alpha : level of the tests
-    config : what the rule may be asked to do differently
+    config : options of the rule
     """
 
     fields = {
@@ -44,7 +44,7 @@ class MarkovBlanketBasis(MarkovBlanket):
         self._gram = BasisGram(test)
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         for at, feature in zip(candidates.at.tolist(), candidates.feature.tolist(), strict=True):
             self._gram.enter(feature, dense_column(candidates.X, at))
         outcome = super().settle(candidates)
@@ -55,7 +55,7 @@ class MarkovBlanketBasis(MarkovBlanket):
         return outcome
 
     def _tested(self, column: Kept, given: tuple[Kept, ...]) -> tuple[float, float]:
-        """Return statistic and p-value; a set with too few rows for a test is skipped, or separates."""
+        """Return statistic and p-value; with too few rows for a test, the set is skipped, or separates."""
         statistic, p_value = self._gram.tested(column.feature, tuple(sorted(kept.feature for kept in given)))
         if math.isnan(p_value):
             return 0.0, 0.0 if self._config.skip_unreliable else 1.0

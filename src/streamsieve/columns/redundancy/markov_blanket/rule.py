@@ -26,30 +26,30 @@ from streamsieve.independence.contract import ConditionalTest, tested
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Encoded, Float, Int, register
 
-#: Columns that a conditioning set may have.
+#: Maximum size of a conditioning set.
 LARGEST_SET = 3
-#: Largest set while a crowd of columns is kept, and while twice as many are: n columns have n^4 / 6 sets of
-#: three to be tried, and n^3 / 2 sets of two.
+#: Maximum size of a set while at least ``crowd`` columns are kept, and at least twice as many: n columns need
+#: about n^4 / 6 tests of sets of three, and n^3 / 2 of sets of two.
 LARGEST_IN_CROWD, LARGEST_IN_TWICE = 2, 1
-#: No number of kept columns is a crowd.
+#: Value of ``crowd`` for which the size of sets is never reduced.
 NO_CROWD = 2**31 - 1
 
 
 class MarkovBlanketConfig(NamedTuple):
-    """What the Markov-blanket rule may be asked to do differently."""
+    """Options of the Markov-blanket rule."""
 
-    #: Columns that a conditioning set may have, 0 to 3.
+    #: Maximum size of a conditioning set, 0 to 3.
     max_size: int
-    #: Ignore sets that the rows do not suffice to test, instead of calling the test independent.
+    #: Whether to ignore sets with too few rows for a test, instead of accepting independence.
     skip_unreliable: bool
-    #: Examine a candidate before the kept columns (Fast-OSFS), or after them (OSFS).
+    #: Whether to test a candidate before the kept columns (Fast-OSFS), or after them (OSFS).
     newcomer_first: bool
     #: Number of kept columns from which sets have at most ``LARGEST_IN_CROWD`` columns, and from twice as
     #: many on ``LARGEST_IN_TWICE``.
     crowd: int = NO_CROWD
 
     def largest(self, kept: int) -> int:
-        """Return the columns that a set may have while this number of columns is kept."""
+        """Return the maximum size of a set while this number of columns is kept."""
         if kept >= 2 * self.crowd:
             return min(self.max_size, LARGEST_IN_TWICE)
         return min(self.max_size, LARGEST_IN_CROWD) if kept >= self.crowd else self.max_size
@@ -86,7 +86,7 @@ class Separation(NamedTuple):
 
 @register
 class MarkovBlanket(RedundancyRule):
-    """Kept columns and their values, tested by a conditional test of your own."""
+    """Markov-blanket rule for a user-defined conditional test; stores the kept columns and their values."""
 
     fields = {
         "test": Encoded("conditional"),
@@ -110,7 +110,7 @@ class MarkovBlanket(RedundancyRule):
         return np.array([kept.feature for kept in self._kept], np.int64)
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         found: list[Separation | None] = []
         evicted: list[Eviction] = []
         for j in range(len(candidates.at)):

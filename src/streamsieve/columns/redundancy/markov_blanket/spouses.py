@@ -1,20 +1,20 @@
 """Spouses of the target: columns that depend on it only given one of its children.
 
-OSFS rejects such a column at the door, because it is independent of the target by itself.  A pool therefore
-remembers the columns that were rejected last, each with the set that made it independent of the target (its
-separating set, empty for an irrelevant column).  What is a spouse follows from the kept columns and the pool:
+OSFS rejects such a column, because it is marginally independent of the target.  A pool therefore stores the
+columns that were rejected last, each with the set that made it independent of the target (its separating set,
+empty for an irrelevant column).  Spouses are computed from the kept columns and the pool:
 
 1. A pooled column s is a candidate through a kept column c if s is associated with c and depends on the
    target given its separating set and c, each at the level of the tests.  Of several c the one with the
    smallest p-value counts.
 2. Conditioning on a child also makes the ancestors of spouses dependent, so candidates are tested again.
-   The weakest first: it is no spouse if some set of up to ``max_size - 1`` kept columns and other candidates,
-   together with c, makes it independent of the target.
+   Starting with the weakest, a candidate is dropped if some set of up to ``max_size - 1`` kept columns and
+   other candidates, together with c, makes it independent of the target.
 3. Where all columns are compared by tables, inter-IAMB over the kept columns and candidates takes the place
-   of step 2.  Rows run out for sets of columns with many levels, and a rule keeps what it cannot test; given
-   the blanket, which is small, such a column is independent of the target and leaves.
+   of step 2.  Sets of columns with many levels have too few rows to be tested, and a rule keeps what it
+   cannot test; given the blanket, which is small, such a column is independent of the target and is removed.
 
-A full pool forgets the column that has been in it for longest and is no candidate.
+A full pool drops the oldest column that is not a candidate.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from streamsieve.state import Array, Float, Int, Nested, Part, register
 LARGEST_POOL = 2**16
 #: Memory for the pool if its size is not given, in bytes.
 POOL_BYTES = 2**28
-#: Sets tried for one candidate, so that hundreds of kept columns do not take hours.
+#: Maximum number of sets tried per candidate, which bounds the time with hundreds of kept columns.
 MOST_SETS = 4096
 
 
@@ -54,7 +54,7 @@ class Spouse(NamedTuple):
 
 
 class Blanket(NamedTuple):
-    """What follows from the kept columns and the pool."""
+    """The Markov blanket: spouses, and kept columns that are redundant given the blanket."""
 
     #: By arrival number in order.
     spouses: Mapping[int, Spouse]
@@ -72,8 +72,8 @@ class SpousePool(Part):
     ----------
     test : test of relevance, bound to the target
     alpha : level of all tests
-    max_size : columns that a conditioning set may have
-    size : number of rejected columns to remember; None for as many as ``POOL_BYTES`` hold
+    max_size : maximum size of a conditioning set
+    size : number of rejected columns to store; None for the number that fits into ``POOL_BYTES``
     """
 
     fields = {
@@ -94,12 +94,12 @@ class SpousePool(Part):
         self.n, self.test, self.alpha, self.max_size = test.n, test, alpha, max_size
         self._held = HeldColumns(test)
         self.size = self.affordable if size is None else size
-        #: Number of columns that a full pool has forgotten.
+        #: Number of columns that were dropped from a full pool.
         self.n_forgotten = 0
         self._children: list[int] = []
-        #: Separating sets of the pooled columns, the first that joined first.
+        #: Separating sets of the pooled columns, oldest first.
         self._sets: dict[int, tuple[int, ...]] = {}
-        #: What is known of pooled columns and children: how a column depends on y given the child, or None.
+        #: Cache by pooled column and child: how the column depends on y given the child, or None.
         self._known: dict[int, dict[int, Spouse | None]] = {}
         self._blanket: Blanket | None = Blanket({}, {}, ())
 
@@ -127,12 +127,12 @@ class SpousePool(Part):
         """Whether a pooled column was found relevant by itself."""
         return bool(self._sets[feature])
 
-    # ---------------------------------------------------------------- columns come and go
+    # ---------------------------------------------------------------- adding and removing columns
 
     def follow(
         self, X: Matrix, arrived: list[int], types: IntArray | None, outcome: Outcome, start: int
     ) -> None:
-        """Take in what a rule has decided on a block; column j of ``X`` is number ``arrived[j]``."""
+        """Update the pool by the decisions on a block; column j of ``X`` has number ``arrived[j]``."""
         place = {feature: j for j, feature in enumerate(arrived)}
         left: dict[int, list[Eviction]] = {}
         for eviction in outcome.evictions:
@@ -154,7 +154,7 @@ class SpousePool(Part):
         self._blanket = None
 
     def _leave(self, gone: Eviction) -> None:
-        """Let a kept column become a pooled one."""
+        """Move an evicted column to the pool."""
         self._children.remove(gone.feature)
         for known in self._known.values():
             known.pop(gone.feature, None)
@@ -168,7 +168,7 @@ class SpousePool(Part):
         return tuple(j for j in by if j in self._held)
 
     def _oldest(self) -> int:
-        """Return the pooled column to forget."""
+        """Return the pooled column to drop."""
         return next((j for j in self._sets if self._candidate(j) is None), next(iter(self._sets)))
 
     def _forget(self, feature: int) -> None:
@@ -177,7 +177,7 @@ class SpousePool(Part):
         self._drop(feature)
 
     def _drop(self, feature: int) -> None:
-        """Lose the values of a column, which no test can use any more."""
+        """Drop the values of a column, and the cached results that involve it."""
         self._held.drop(feature)
         self._known.pop(feature, None)
         for other, members in self._sets.items():
@@ -226,7 +226,7 @@ class SpousePool(Part):
         members = self._sets[feature]
         if child in members or self._held.associated(feature, child) > self.alpha:
             return None
-        # digits that depend on the order of sums do not decide
+        # round, so that the order of summation does not decide ties
         statistic, p_value = self._held.given(feature, (*members, child))
         p_value = float(f"{p_value:.9e}")
         return Spouse(child, statistic, p_value) if p_value <= self.alpha else None

@@ -18,18 +18,18 @@ from streamsieve.dependence.blocks import TIE, column_slices
 from streamsieve.protocols import FloatArray, IntArray, Matrix
 from streamsieve.state import Array, register
 
-#: Values of candidates that are standardized at a time: 8 MB.
+#: Number of values of candidates that are standardized at a time: 8 MB.
 CHUNK_VALUES = 2**20
 
 
 def standardized(X: Matrix, chosen: IntArray) -> Iterator[tuple[slice, FloatArray, IntArray]]:
-    """Yield some of the chosen columns at a time: which, their values (mean 0, norm 1), and rows observed."""
+    """Yield chosen columns in batches: positions, standardized values (mean 0, norm 1), and observed rows."""
     n = X.shape[0]
     size = max(1, CHUNK_VALUES // n)
     for low in range(0, len(chosen), size):
         part = slice(low, min(low + size, len(chosen)))
         fresh, seen = np.empty((part.stop - low, n)), np.empty(part.stop - low, np.int64)
-        kernel.standardise(*column_slices(X, chosen[part]), sp.issparse(X), fresh, seen)
+        kernel.standardize(*column_slices(X, chosen[part]), sp.issparse(X), fresh, seen)
         yield part, fresh, seen
 
 
@@ -52,7 +52,7 @@ class PairwiseCompletePairs(SlottedRule):
         )  # fmt: skip
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         X, at, feature, relevance = candidates
         (by, pair), evicted = room(len(at), self._kept)
         rows, evicted_rows = np.zeros(len(at), np.int64), np.zeros(self._kept + len(at), np.int64)

@@ -14,9 +14,10 @@ from streamsieve._kernels.dominance import LANES
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots, SlottedRule
-from streamsieve.decisions import REDUNDANT, RELEVANT, Outcome, PValues, evictions, sets
+from streamsieve.decisions import REDUNDANT, RELEVANT, Outcome, evictions, sets
 from streamsieve.dependence.blocks import TIE
 from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, register
 
@@ -25,7 +26,7 @@ FIRST_SLOTS = 4 * LANES
 
 @register
 class PairwiseCorrelation(SlottedRule):
-    """Kept columns centred, of unit length, in tiles of 32."""
+    """Kept columns centered, of unit length, in tiles of 32."""
 
     fields = {
         "columns": Array("f8", "kept", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
@@ -40,11 +41,11 @@ class PairwiseCorrelation(SlottedRule):
             FIRST_SLOTS, columns=("f8", (TILE, n, LANES)), relevance=("f8", (SLOT,)),
             feature=("i8", (SLOT,)),
         )  # fmt: skip
-        #: Free slots, a stack that the kernel keeps; the next one is entry ``slots - kept - 1``.
+        #: Stack of free slots, maintained by the kernel; its top is entry ``slots - kept - 1``.
         self._free = np.arange(FIRST_SLOTS)[::-1].copy()
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         X, at, feature, relevance = candidates
         slices = (*candidates.slices(), sp.issparse(X), *relevance.columns)
         strength = np.abs(relevance.statistic)
@@ -62,7 +63,7 @@ class PairwiseCorrelation(SlottedRule):
             self._stack_free()
 
     def _stack_free(self) -> None:
-        """Make a stack of the slots after those in use, which are the first ones."""
+        """Fill the stack with the unused slots; those in use come first."""
         self._free = np.zeros(len(self.slots), np.int64)
         self._free[: len(self.slots) - self._kept] = np.arange(self._kept, len(self.slots))[::-1]
 
@@ -91,11 +92,11 @@ def tested_outcome(
     candidates: Candidates, by: IntArray, pair: FloatArray, rows: IntArray | int,
     evicted: Sequence[npt.NDArray[Any]], evicted_rows: IntArray | int,
 ) -> Outcome:  # fmt: skip
-    """Return the outcome of candidates that lost to ``by`` with correlation ``pair`` over ``rows`` rows."""
+    """Return the outcome of candidates that ``by`` rejected, with correlation ``pair`` over ``rows`` rows."""
     lost = by >= 0
     reason = np.where(lost, REDUNDANT, RELEVANT).astype(np.uint8)
     statistic = np.where(lost, pair, candidates.relevance.statistic)
-    # two columns have a correlation even where a column and many classes have a correlation ratio
+    # two columns have a correlation even if the target needs a correlation ratio
     p_value = PValues(p_value_given, pair, np.broadcast_to(rows - 2, pair.shape))
     feature, newcomer, strength = evicted
     gone = evictions(

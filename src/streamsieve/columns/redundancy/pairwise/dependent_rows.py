@@ -1,4 +1,4 @@
-"""The pairwise rule over dependent rows: it compares correlations, and does not test those of two columns."""
+"""The pairwise rule over dependent rows: it compares correlations, but does not test those of two columns."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from streamsieve.state import register
 
 @register
 class PairwiseDependentRows(PairwiseCorrelation):
-    """Kept columns centered, of unit length; columns that lost to another have no p-value (NaN)."""
+    """Kept columns centered, of unit length; redundant columns have no p-value (NaN)."""
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         outcome = super().settle(candidates)
         evictions = [eviction._replace(p_value=math.nan) for eviction in outcome.evictions]
         return outcome._replace(p_value=np.full(len(outcome.reason), np.nan), evictions=evictions)

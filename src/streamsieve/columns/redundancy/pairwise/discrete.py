@@ -1,7 +1,7 @@
 """The pairwise rule by mutual information or symmetric uncertainty of discretized columns.
 
-One kernel discretizes a column, measures it and settles it, so that nothing is computed twice.  Equals leave
-each other alone here, as in the authors' toolbox.
+One kernel discretizes a column, measures it and decides on it, so that nothing is computed twice.  Of two
+equally relevant columns neither eliminates the other, as in the authors' toolbox.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from streamsieve.dependence.information import LEDGER_CODES, Information
 from streamsieve.protocols import IntArray
 from streamsieve.state import Array, Nested, register
 
-#: Values between two returns to the interpreter, which answers Ctrl-C then: about a tenth of a second.
+#: Values per kernel call, about a tenth of a second; Ctrl-C is handled between calls.
 PIECE_VALUES = 2**20
 
 
@@ -52,7 +52,7 @@ class PairwiseDiscrete(SlottedRule):
         )  # fmt: skip
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Discretize and measure columns, and let them compete with the kept ones, one after the other."""
+        """Discretize, measure and decide on columns in order, given the kept ones."""
         X, at, feature, _ = candidates
         X = sp.csc_array(X) if len(at) == X.shape[1] else sp.csc_array(X)[:, at]
         m, most = len(at), self._kept + len(at)
@@ -71,7 +71,7 @@ class PairwiseDiscrete(SlottedRule):
         self, X: Any, run: slice, start: int, outcome: tuple[npt.NDArray[Any], ...],
         evicted: tuple[npt.NDArray[Any], ...], n_evicted: int,
     ) -> int:  # fmt: skip
-        """Settle columns with consecutive arrival numbers; return the number of evictions so far."""
+        """Decide on columns with consecutive arrival numbers; return the number of evictions so far."""
         test, pointers = self.test, X.indptr[run.start : run.stop + 1].astype(np.int64, copy=False)
         table, done = test.table(), 0
         while True:

@@ -1,4 +1,4 @@
-"""The pairwise rule for columns of mixed types, and the one that suits the types of the columns."""
+"""The pairwise rule for columns of mixed types, and the rule chosen by the types of the columns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from streamsieve.independence.degenerate_gaussian import Embedded, dependence, e
 from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, register
 
-#: Kept columns that a candidate is compared with at a time: one that is rejected does not meet the others.
+#: Number of kept columns compared at a time; once a candidate is rejected, the rest are skipped.
 TOGETHER = 64
-#: What sums in another order may differ by, generously: a pair this near is compared again.
+#: Bound on differences by the order of summation; pairs closer than this are compared again exactly.
 ROUNDING = 1e-9
 
 
@@ -42,7 +42,7 @@ class PairwiseMixed(Pairwise):
         self._columns = MixedColumns(n)
         #: Slots of the kept columns.
         self._slot: dict[int, int] = {}
-        #: The present candidate.
+        #: The current candidate.
         self._new: Embedded | None = None
 
     def keep(self, kept: Kept, kind: int) -> None:
@@ -106,7 +106,7 @@ class PairwiseMixed(Pairwise):
 
 @register
 class PairwiseByType(RuleByType):
-    """By correlation, as long as all columns are numbers, and else on the scale of a correlation."""
+    """Pairwise rule by correlation while all columns are numeric, then on the scale of a correlation."""
 
     fields = {**RuleByType.fields, **CONFIG_FIELDS}
 

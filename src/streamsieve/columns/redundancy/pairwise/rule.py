@@ -1,10 +1,11 @@
 """The pairwise rule in plain Python, for any measure of dependence between two columns.
 
-A candidate F meets the kept columns in order of arrival.  F and a kept column K are a redundant pair if their
+A candidate F is compared with the kept columns in order of arrival.  F and a kept column K are a redundant
+pair if their
 dependence on each other reaches the smaller (``bound="min"``) of their dependences on the target, or the
 larger (``"max"``).  Of such a pair the column that depends less on the target leaves; of equals, F leaves.
-If F leaves, it is rejected at once.  In the paper the columns it had beaten before leave all the same; in two
-phases they stay.
+If F is the one to leave, it is rejected at once.  In the paper, kept columns that F had eliminated before are
+evicted nevertheless; in the two-phase variant they stay.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from streamsieve.state import Array, Bool, Encoded, register
 
 
 class PairwiseConfig(NamedTuple):
-    """What the pairwise rule may be asked to do differently, in the order that kernels take it."""
+    """Options of the pairwise rule, in the order of the kernels' arguments."""
 
-    #: A rejected candidate evicts nothing.
+    #: Whether a rejected candidate evicts nothing.
     two_phase: bool
-    #: The dependence of a pair must reach the larger of the two on the target.
+    #: Whether the dependence of a pair must reach the larger of the two dependences on the target.
     use_max: bool
 
 
@@ -53,7 +54,7 @@ class Pair(NamedTuple):
 
 @register
 class Pairwise(RedundancyRule):
-    """Kept columns and their values, compared by a measure of your own."""
+    """Pairwise rule for a user-defined measure; stores the kept columns and their values."""
 
     fields = {
         "measure": Encoded("dependence"),
@@ -73,7 +74,7 @@ class Pairwise(RedundancyRule):
         return np.array([kept.feature for kept in self._kept], np.int64)
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the kept columns, one after the other."""
+        """Decide on candidates in order, given the kept columns."""
         reason = np.full(len(candidates.feature), RELEVANT, np.uint8)
         statistic, by = candidates.relevance.statistic.copy(), {}
         p_value = np.full(len(reason), np.nan)
@@ -114,7 +115,7 @@ class Pairwise(RedundancyRule):
         self._kept.append(new)
 
     def _leave(self, features: Collection[int]) -> None:
-        """Lose kept columns."""
+        """Remove kept columns."""
         if features:
             self._kept = [kept for kept in self._kept if kept.feature not in features]
 

@@ -49,7 +49,7 @@ class TopKCompletePairs(TopKBuffer):
             x, seen = _standardized(column)
             shared, joint = np.zeros(len(self.slots) + 1), np.zeros(len(self.slots) + 1)
             kernel.compare(x, seen, *self.slots.of("columns", "seen"), self._kept, shared, joint)
-            # a copy that is observed nowhere that the member is not adds nothing
+            # redundant: a copy that is observed only where the member is observed
             alike = (shared >= 1 - TIE) & (joint == seen.sum())
             slot = self._place(j, shared, self._first(alike[: self._kept]), new, fates)
             if slot >= 0:
@@ -62,7 +62,7 @@ def _standardized(x: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return a column with mean 0 and norm 1, 0 where it is missing; and where it is observed."""
     seen = ~np.isnan(x)
     values = x[seen] - x[np.argmax(seen)]
-    for _ in range(2):  # the second pass removes what rounding left
+    for _ in range(2):  # second pass: remove the rounding error of the first
         values -= values.mean()
     out = np.zeros(len(x))
     out[seen] = values / np.sqrt(values @ values)

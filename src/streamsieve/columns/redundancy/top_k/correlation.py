@@ -1,4 +1,4 @@
-"""The top-k rule by absolute correlation, and the buffer that all ways of comparing columns share."""
+"""The top-k rule by absolute correlation, and the buffer shared by all top-k rules."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from streamsieve.dependence.blocks import TIE
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Float, Int, register
 
-#: Fates of the kernel: kept, redundant, outscored.
+#: Reasons for the result codes of the kernel: kept, redundant, outscored.
 KERNEL_OUTSCORED = 2
 _CODES = np.array([RELEVANT, REDUNDANT, OUTSCORED], np.uint8)
 
 
 class Entries(NamedTuple):
-    """Candidates as the kernel takes them."""
+    """Candidates in the form of the kernel's arguments."""
 
     #: Dependence on the target, statistic and p-value, a row each.
     values: FloatArray
@@ -32,7 +32,7 @@ class Entries(NamedTuple):
 
 
 class Fates(NamedTuple):
-    """What the kernel says about each candidate."""
+    """Results of the kernel, one per candidate."""
 
     #: 0 (kept), 1 (redundant) or 2 (outscored).
     fate: npt.NDArray[np.uint8]
@@ -45,7 +45,7 @@ class Fates(NamedTuple):
 
     @classmethod
     def of(cls, m: int) -> Self:
-        """Return the fates of m candidates before anything happened."""
+        """Return empty results for m candidates."""
         return cls(
             np.zeros(m, np.uint8), np.full(m, -1, np.int64), np.full(m, -1, np.int64),
             np.zeros(m, np.uint8), np.zeros((2, m)),
@@ -54,7 +54,7 @@ class Fates(NamedTuple):
 
 @register
 class TopKBuffer(SlottedRule):
-    """The k columns of largest dependence on the target; subclasses store columns and weigh redundancy."""
+    """Buffer of the k columns of largest dependence on the target; subclasses add columns and redundancy."""
 
     fields = {
         "n": Int(1, 2**31 - 1, size="rows"),
@@ -91,16 +91,16 @@ class TopKBuffer(SlottedRule):
 
     @property
     def limit(self) -> float:
-        """A dependence on the target at or below which a candidate is outscored for certain."""
+        """Dependence on the target at or below which a candidate is certainly outscored."""
         kept, sums = self.slots.of("kept", "sums")
         return float(kernel.limit(kept, sums, self._kept, self.k, self.weight, TIE))
 
     def rejects(self, dependence: float) -> Reason | None:
-        """Return OUTSCORED if a column cannot enter, whatever it shares with the members."""
+        """Return OUTSCORED if a column cannot enter, whatever its redundancy."""
         return Reason.OUTSCORED if dependence <= self.limit else None
 
     def settle(self, candidates: Candidates) -> Outcome:
-        """Let candidates compete with the members, one after the other."""
+        """Decide on candidates in order, given the members."""
         statistic = candidates.relevance.statistic
         p_value = candidates.relevance.p_value
         p_values = np.full(len(statistic), np.nan) if p_value is None else np.asarray(p_value[:])
@@ -108,7 +108,7 @@ class TopKBuffer(SlottedRule):
         return _outcome(new, self._decide(candidates, new))
 
     def enter(self, new: Entries) -> Fates:
-        """Let candidates without columns compete; for buffers without a weight."""
+        """Decide on candidates without values, for buffers without a redundancy weight."""
         no_columns = (np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0), False, *np.zeros((2, 0)))
         return self._run(no_columns, np.zeros((0, self.n, LANES)), new)
 
@@ -129,7 +129,7 @@ class TopKBuffer(SlottedRule):
             self.slots.double()
 
     def _place(self, j: int, shared: FloatArray, copied: int, new: Entries, fates: Fates) -> int:
-        """Let one candidate in or not, given its dependence on each member; return its slot or -1."""
+        """Decide on one candidate, given its dependence on each member; return its slot or -1."""
         if self._kept == len(self.slots) < self.k:
             self.slots.double()
         slot = int(
@@ -159,7 +159,7 @@ class TopKBuffer(SlottedRule):
         return cls(record["n"], record["k"], record["weight"])
 
     def _consistent(self) -> Iterator[str]:
-        # the kernels index by none of this, but a NaN would never leave a buffer
+        # safe for the kernels, but a NaN would stay in the buffer indefinitely
         dependence = self.slots["kept"][0, : self._kept]
         pairs, sums = self.slots["pairs"][: self._kept, : self._kept], self.slots["sums"][: self._kept]
         if not np.all((dependence >= 0) & (dependence < np.inf)):
@@ -172,7 +172,7 @@ class TopKBuffer(SlottedRule):
 
 @register
 class TopKCorrelation(TopKBuffer):
-    """Members centred, of unit length, in tiles of 16."""
+    """Members centered, of unit length, in tiles of 16."""
 
     fields = {
         **TopKBuffer.fields,
@@ -188,7 +188,7 @@ class TopKCorrelation(TopKBuffer):
 
 
 def _outcome(new: Entries, fates: Fates) -> Outcome:
-    """Return the fates in the ledger's words; the statistic is always the dependence on the target."""
+    """Return the results as an outcome; the statistic is always the dependence on the target."""
     at = np.flatnonzero(fates.gone >= 0)
     newcomer, (statistic, p_value) = new.feature[at], fates.gone_values[:, at]
     left = evictions(

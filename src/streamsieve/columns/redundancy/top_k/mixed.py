@@ -1,4 +1,4 @@
-"""The top-k rule for columns of mixed types, and the one that suits the types of the columns."""
+"""The top-k rule for columns of mixed types, and the rule chosen by the types of the columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.columns.redundancy.top_k.correlation import TopKBuffer, TopKCorrelation
 from streamsieve.columns.redundancy.top_k.rule import TopKMeasured
 from streamsieve.independence.by_type import RelevanceByType
-from streamsieve.independence.degenerate_gaussian import embedded
+from streamsieve.independence.degenerate_gaussian import Embedded, embedded
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Float, Int, register
 
@@ -30,28 +30,26 @@ class TopKMixed(TopKMeasured):
         "types": Array("i8", "kept", low=0, high=len(TYPES) - 1),
     }
 
+    #: The present candidate.
+    _new: Embedded
+
     def __init__(self, n: int, k: int, weight: float) -> None:
         super(TopKMeasured, self).__init__(n, k, weight)  # without a measure
-        #: Members as they are compared, by slot; embedded again after loading.
+        #: Members as they are compared, in the slots of their values.
         self._members = MixedColumns(n)
-        self._embedded: set[int] = set()
 
     def _columns(self) -> dict[str, tuple[str, Shape]]:
         return {**super()._columns(), "types": ("i8", (SLOT,))}
 
     def _shared(self, candidates: Candidates, j: int, column: FloatArray) -> FloatArray:
         (types,) = candidates.relevance.columns
-        for slot in {*range(self._kept)} - self._embedded:
-            values, kind = (array[slot] for array in self.slots.of("columns", "types"))
-            self._members.put(slot, embedded(values.copy(), int(kind)))
-            self._embedded.add(slot)
-        return self._members.strengths(embedded(column, int(types[j])), np.arange(self._kept))
+        self._new = embedded(column, int(types[j]))
+        return self._members.strengths(self._new, np.arange(self._kept))
 
     def _store(self, candidates: Candidates, j: int, column: FloatArray, slot: int) -> None:
-        (types,) = candidates.relevance.columns
         super()._store(candidates, j, column, slot)
-        self.slots["types"][slot] = types[j]
-        self._embedded.discard(slot)
+        self.slots["types"][slot] = self._new.kind
+        self._members.put(slot, self._new._replace(values=column.copy()))  # it may be a view of the block
 
     def _record(self) -> Mapping[str, Any]:
         return super(TopKMeasured, self)._record()  # without a measure
@@ -65,10 +63,18 @@ class TopKMixed(TopKMeasured):
     def _empty(cls, record: Mapping[str, Any]) -> Self:
         return cls(record["n"], record["k"], record["weight"])
 
+    @classmethod
+    def _rebuilt(cls, record: dict[str, Any]) -> Self:
+        rule = super()._rebuilt(record)
+        for slot in range(rule._kept):  # noqa: SLF001 - its own class
+            values, kind = (array[slot] for array in rule.slots.of("columns", "types"))
+            rule._members.put(slot, embedded(values.copy(), int(kind)))  # noqa: SLF001 - its own class
+        return rule
+
 
 @register
 class TopKByType(RuleByType):
-    """By correlation, as long as all columns are numbers, and else on the scale of a correlation."""
+    """Top-k rule by correlation while all columns are numeric, then on the scale of a correlation."""
 
     fields = {**RuleByType.fields, "k": Int(1), "weight": Float(0, 1)}
 

@@ -24,7 +24,7 @@ from streamsieve.state import Array, Encoded, register
 
 @register
 class TopKMeasured(TopKBuffer):
-    """Members and their values, compared by a measure of your own."""
+    """Top-k rule for a user-defined measure; stores the members and their values."""
 
     fields = {**TopKBuffer.fields, "measure": Encoded("dependence"), "columns": Array("f8", "kept", "rows")}
 

@@ -148,7 +148,7 @@ def times(made: Recommendation, *, whole: bool = False) -> Picture | None:
     known = [each for each in shown if each is not None and each.learner not in BASELINES]
     if not known:
         return None
-    names = [each.selector for each in known]
+    names = [ALL if each.keeps_all else each.selector for each in known]
     select, learn = (
         np.nan_to_num([getattr(each, what) for each in known]) * 1e3
         for what in ("select_seconds", "learn_seconds")

@@ -1,0 +1,166 @@
+"""What a newcomer meets in the first hour, as far as no other test of a command is about it."""
+
+import os
+import re
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+import streamsieve as ss
+from streamsieve.cli import run, select
+from streamsieve.exceptions import InputTypeError, SchemaError
+from tests.cli.messy import DROPPED, N, frame, text, with_column
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "patients.csv").write_text(text())
+    return "patients.csv"
+
+
+def said(capsys, *arguments, code=0):
+    capsys.readouterr()
+    assert run([str(argument) for argument in arguments]) == code
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["select", "screen", "compare"])
+def test_an_error_names_the_file_of_the_user(command, tmp_path, refused):
+    path = tmp_path / "patients.csv"
+    path.write_text(text(DROPPED))
+    out = ["--out", str(tmp_path / "report")] if command == "compare" else []
+    error = refused([command, str(path), "--target", "label", *out], "--drop-missing-target")
+    assert error.startswith(f"error: {path}: the target column 'label' has missing values (12 of 120 rows")
+    assert "converted" not in error
+
+
+@pytest.mark.parametrize(("value", "condition"), [("inf", "'noise, 1<inf'"), ("-inf", "'noise, 1>-inf'")])
+@pytest.mark.parametrize("command", ["select", "screen"])
+def test_an_infinity_names_options_that_help(command, value, condition, tmp_path, refused, capsys):
+    path = tmp_path / "t.csv"
+    data = frame().rename(columns={"noise_1": "noise, 1"})
+    data["noise, 1"] = data["noise, 1"].where(np.arange(N) != 7, float(value))
+    data.to_csv(path, index=False)
+    base = [command, str(path), "--target", "label"]
+    error = refused(
+        base, f"row 8: feature 'noise, 1' holds {value}: --where {condition} leaves such rows out"
+    )
+    said(capsys, *base, "--where", condition.strip("'"))
+    column = re.search(r"--exclude (.*) the column", error)[1]
+    said(capsys, *base, "--exclude", column.strip("'"))
+
+
+def test_a_ledger_of_the_end_only_is_said_to_be_one(table, tmp_path, capsys):
+    base = ["screen", table, "--target", "label", "--k", "2", "--ledger", tmp_path / "l.csv"]
+    assert "note: the ledger holds the selection at the end; --review-every 1000 records" in said(
+        capsys, *base
+    )
+    assert "note: the ledger" not in said(capsys, *base, "--review-every", "40")
+    steps = {int(step) for step in pd.read_csv(tmp_path / "l.csv")["step"]}
+    assert min(steps) == 40  # looked at on the way
+
+
+@pytest.mark.parametrize("method", ["saola", "fast_osfs", "screen", "mrmr"])
+def test_kept_features_are_in_the_order_of_their_strength(method, tmp_path, capsys):
+    y = np.arange(300) % 2
+    noise = np.random.default_rng(0).normal(size=(3, 300))
+    data = {f"x{j}": strength * y + noise[j] for j, strength in enumerate((1, 4, 2))}
+    path = tmp_path / "t.csv"
+    pd.DataFrame(data).assign(label=y).to_csv(path, index=False)
+    out = said(
+        capsys, "select", path, "--target", "label", "--method", method, "--out", tmp_path / "kept.csv"
+    )
+    assert pd.read_csv(tmp_path / "kept.csv")["feature"].tolist() == ["x1", "x2", "x0"]
+    assert out.index("\nx1 ") < out.index("\nx2 ") < out.index("\nx0 ")
+
+
+def test_compiling_is_counted_apart_and_one_is_not_plural():
+    how = select.Run(1, 0, "columns", 0.5, 15.25)
+    tally = select._tally({"offered": 1, "kept": 1, "rejected": 0}, how)
+    assert tally == (
+        "1 column in 0.50 s (2 columns/s), and 15.2 s to compile kernels, once per machine: "
+        "1 feature offered, 1 kept, 0 rejected"
+    )
+
+
+def test_one_column_is_called_one(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    frame()[["dose", "label"]].to_csv(path, index=False)
+    assert "it keeps up to 1 column, by" in said(capsys, "select", path, "--target", "label")
+
+
+def test_long_names_are_folded_and_not_cut(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "dose_of_a_treatment_under_a_name_that_a_database_has_made_up_for_it_in_the_year_2024"
+    path = tmp_path / "t.csv"
+    frame().rename(columns={"dose": name}).to_csv(path, index=False)
+    shown = said(capsys, "select", path, "--target", "label").split("feature ")[1].split("columns in")[0]
+    assert "…" not in shown
+    lines = [line.split(" ")[0] for line in shown.splitlines()[1:]]
+    assert name in "".join(lines)
+
+
+def test_nothing_kept_is_answered_without_the_parameters_that_a_method_lacks(table, capsys):
+    base = ["select", table, "--target", "label", "--features", "noise_0"]
+    with_level = said(capsys, *base, "--method", "saola", code=1)
+    without = said(capsys, *base, "--method", "grafting", code=1)
+    assert "a larger alpha (now 0.01)" in with_level
+    assert "larger alpha" not in without
+    assert "nothing was kept" in without
+
+
+def test_nothing_kept_in_a_pipeline_is_warned_of():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = np.arange(60) % 2
+    with (
+        pytest.warns(UserWarning, match="No features were selected: .*alpha"),
+        pytest.raises(ValueError, match=r"0 feature\(s\)"),
+    ):
+        make_pipeline(ss.SAOLA(alpha=1e-9), LogisticRegression()).fit(X, y)
+
+
+@pytest.mark.parametrize("selector", [ss.SAOLA(), ss.Screen(), ss.MRMR()])
+def test_a_name_that_two_columns_have_is_named(selector):
+    X = frame()[["dose", "noise_0"]]
+    twice = pd.concat([X, X[["dose"]]], axis=1)
+    with pytest.raises(SchemaError, match="several columns named 'dose'"):
+        selector.fit(twice, frame()["label"])
+
+
+def test_columns_of_text_are_all_named_in_good_grammar():
+    X = with_column("city", "Rome")[["dose", "city"]].assign(plan="a", sex="f", site="b")
+    with pytest.raises(
+        InputTypeError, match="columns 'city', 'plan', 'sex', 'site' do not hold numbers; encode them"
+    ):
+        ss.Grafting().fit(X, frame()["label"])
+    with pytest.raises(InputTypeError, match="column 'city' does not hold numbers; encode it"):
+        ss.Grafting().fit(X[["dose", "city"]], frame()["label"])
+
+
+def test_completion_for_the_shell():
+    typed = {"_STREAMSIEVE_COMPLETE": "complete_bash", "COMP_WORDS": "streamsieve sel", "COMP_CWORD": "1"}
+    program = "import sys; sys.argv = ['streamsieve']; from streamsieve.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **typed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["select"]
+
+
+def test_a_ranking_needs_no_guess_about_the_order():
+    X = frame().drop(columns="label")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        screen = ss.Screen(k=4).fit(X, frame()["label"])
+    assert screen.ranking()["feature"][0] == "dose"
+    assert screen.ranked_[0] == list(X.columns).index("dose")
