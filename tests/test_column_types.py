@@ -72,7 +72,7 @@ def test_a_ledger_knows_the_types_of_its_columns(make, tmp_path):
     sieve = make().fit(X, y)
     sieve.save(tmp_path / "sieve")
     for each in (sieve, ss.load(tmp_path / "sieve"), copy.deepcopy(sieve)):
-        assert each.ledger_.why("town").type == "nominal"
+        assert each.ledger_.why("town")._asdict()["type"] == "nominal"
         assert str(each.ledger_.why("town")).startswith("town (nominal): kept")
         assert str(each.ledger_.why("dose")).startswith("dose: kept")
         table = each.ledger_.columns()

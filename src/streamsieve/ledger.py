@@ -26,17 +26,13 @@ if TYPE_CHECKING:
     import os
 
 KEEP = ("all", "kept", "none")
+#: Columns of every ledger as a table; ``type`` and ``seconds`` follow where they are known.
+COLUMNS = Decision._fields[:-1]
 #: Number of lines shown in HTML at either end of a ledger.
 PAGE_LINES = 10
 #: Number of lines searched for names similar to an unknown one.
 MOST_COMPARED = 100_000
 _NUMBERED = re.compile(r"x\d+")
-
-
-class TypedDecision(Decision):
-    """A decision, and the type of its column."""
-
-    type = ""
 
 
 @register
@@ -149,16 +145,8 @@ class Ledger(Part, Sequence[Decision]):
             else:
                 found = next((d for d in reversed(chunk) if d.feature == feature), None)
             if found is not None:
-                return self._typed(found)
+                return found if self.type_of is None else found._replace(type=self.type_of(feature))
         raise KeyError(self._unknown(feature))
-
-    def _typed(self, decision: Decision) -> Decision:
-        kind = None if self.type_of is None else self.type_of(decision.feature)
-        if kind is None:
-            return decision
-        typed = TypedDecision(*decision)
-        typed.type = kind
-        return typed
 
     def _types(self, rows: Iterable[Decision]) -> list[str]:
         """Return the type of the column of each decision; nothing if all known ones are numeric."""
@@ -230,9 +218,7 @@ class Ledger(Part, Sequence[Decision]):
         the decision to keep or reject a column, not of its eviction, so that sums are correct.
         """
         rows = list(self)
-        table: dict[str, list[Any]] = {
-            name: [getattr(row, name) for row in rows] for name in Decision._fields
-        }
+        table: dict[str, list[Any]] = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
         table["event"] = [str(event) for event in table["event"]]
         table["reason"] = [str(reason) for reason in table["reason"]]
         table["by"] = [list(by) for by in table["by"]]
@@ -283,10 +269,10 @@ class Ledger(Part, Sequence[Decision]):
         if not overwrite:
             refuse_foreign([path])
         timed, time_of, types = bool(self._timed), self._time_of(), self._types(self)
-        head = Decision._fields + ("type",) * bool(types) + ("seconds",) * timed
+        head = COLUMNS + ("type",) * bool(types) + ("seconds",) * timed
         kinds = ((kind,) for kind in types) if types else repeat(())
         lines = (
-            (*row[:-1], ";".join(row.by), *kind, *(time_of(row),) * timed)
+            (*row[:-2], ";".join(row.by), *kind, *(time_of(row),) * timed)
             for row, kind in zip(self, kinds, strict=False)
         )
         with replacing(path) as file:
@@ -300,7 +286,7 @@ class Ledger(Part, Sequence[Decision]):
         n, rows = len(self), self[:]
         some = rows if n <= 2 * PAGE_LINES else [*rows[:PAGE_LINES], None, *rows[-PAGE_LINES:]]
         lines = "".join(map(_html_line, some))
-        head = "".join(f"<th>{name}</th>" for name in Decision._fields)
+        head = "".join(f"<th>{name}</th>" for name in COLUMNS)
         return f"<p>{escape(repr(self))}</p><table><tr>{head}</tr>{lines}</table>"
 
     def _record(self) -> Mapping[str, Any]:
@@ -342,58 +328,10 @@ class Ledger(Part, Sequence[Decision]):
         return ledger
 
 
-@register
-class ProvisionalLedger(Ledger):
-    """A ledger whose last lines may still change, because some decisions are deferred.
-
-    Final decisions are recorded once.  The provisional ones are computed on every access, so that reading
-    changes nothing; they are not saved.
-    """
-
-    #: Returns the provisional decisions, as they would be if no more columns arrived; None if there are none.
-    outlook: Callable[[], Decisions] | None = None
-    #: Why they may still change.
-    because: str = ""
-
-    def _parts(self) -> Sequence[Sequence[Decision]]:
-        final = super()._parts()
-        if self.outlook is None or self.keep == "none":
-            return final
-        provisional = self.outlook()
-        return (*final, provisional if self.keep == "all" else list(provisional.changes()))
-
-    def __repr__(self) -> str:
-        open_ = 0 if self.outlook is None else len(self.outlook().outcome.reason)
-        note = f", the last {open_} columns provisional: {self.because}" if open_ else ""
-        return f"<ledger of {len(self):,} decisions, keep={self.keep!r}{note}>"
-
-
-@register
-class RevisedLedger(Ledger):
-    """A ledger in which later columns may revise the decision on an earlier one.
-
-    Every decision is recorded once.  Revisions are computed on every access, and replace all recorded
-    decisions on their features; they are not saved.
-    """
-
-    #: Returns the current decisions on features whose recorded ones are outdated; None if there are none.
-    revisions: Callable[[], Sequence[Decision]] | None = None
-
-    def _parts(self) -> Sequence[Sequence[Decision]]:
-        recorded = super()._parts()
-        revised = () if self.revisions is None or self.keep == "none" else self.revisions()
-        if not revised:
-            return recorded
-        features = {line.feature for line in revised}
-        lines = [line for line in chain.from_iterable(recorded) if line.feature not in features]
-        # evictions precede the decision on the new column that caused them
-        return (sorted([*lines, *revised], key=lambda line: (line.step, line.event is not Event.EVICTED)),)
-
-
 def _html_line(row: Decision | None) -> str:
     """Return a line of a table; None stands for lines left out."""
     if row is None:
-        return f"<tr>{'<td>...</td>' * len(Decision._fields)}</tr>"
+        return f"<tr>{'<td>...</td>' * len(COLUMNS)}</tr>"
     numbers = f"{row.statistic:.4g}", f"{row.p_value:.2g}"
     cells = (str(row.step), row.feature, str(row.event), str(row.reason), *numbers, ", ".join(row.by))
     return f"<tr>{''.join(f'<td>{escape(shown(cell))}</td>' for cell in cells)}</tr>"

@@ -18,10 +18,11 @@ from streamsieve.base.row_dependence import RowDependence, group_codes, row_depe
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
 from streamsieve.base.stop import KeptValues, Stop
 from streamsieve.base.typed_columns import ColumnTypesRecord, TypedColumns, check_declared
+from streamsieve.changing_ledgers import ProvisionalLedger
 from streamsieve.decisions import Outcome
 from streamsieve.exceptions import CapabilityError, ParameterError, SchemaError, TargetError
 from streamsieve.feature_names import FeatureNames
-from streamsieve.ledger import KEEP, Ledger, ProvisionalLedger
+from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Position, Reason, Task
 from streamsieve.state import (
     Choice,

@@ -13,6 +13,7 @@ from streamsieve.cli.output import say, say_json, say_table
 from streamsieve.cli.parameters import plain_parameters
 from streamsieve.cli.results import kept_features, say_features
 from streamsieve.exceptions import ParameterError
+from streamsieve.ledger import COLUMNS
 from streamsieve.protocols import Decision
 
 #: Labels that are written out.
@@ -32,7 +33,7 @@ def show(path: Path, *, top: int, tail: int, as_json: bool) -> None:
     decisions = list(selector.ledger_)
     latest = decisions[len(decisions) - min(tail, len(decisions)) :]
     if as_json:
-        ledger = [{**d._asdict(), "by": list(d.by)} for d in latest]
+        ledger = [dict(zip(COLUMNS, d, strict=False)) for d in latest]
         counts = {"selected": len(kept), "decisions": len(decisions)}
         if isinstance(selector, ColumnSelector):
             counts["found"] = selector.n_found_

@@ -1,4 +1,4 @@
-"""Deferred decisions: those that a later column may still change."""
+"""Columns with deferred decisions: those that a later column may still change."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Int, Part, register
 
 
-def leaves(step: int, feature: int, statistic: float, by: int) -> Eviction:
+def eviction_of(step: int, feature: int, statistic: float, by: int) -> Eviction:
     """Return the eviction of a column, whose decision was final, by the new column ``step``.
 
     The statistic is its dependence on ``by``, the column responsible, or on the target if there is none (-1).
@@ -30,11 +30,11 @@ def leaves(step: int, feature: int, statistic: float, by: int) -> Eviction:
 
 
 @register
-class DeferredDecisions(Part):
-    """Provisional decisions on columns ``start, start + 1, ...``, and the evictions that they cause.
+class DeferredColumns(Part):
+    """A buffer of columns ``start, start + 1, ...``: provisional decisions, and evictions that they cause.
 
-    Decisions are appended at the end, changed anywhere, and released from the front, up to the column
-    ``settled``.
+    Columns are appended at the end, their decisions changed anywhere, and released from the front, up to the
+    column ``settled``.
     """
 
     fields = {
@@ -64,7 +64,7 @@ class DeferredDecisions(Part):
 
     @property
     def end(self) -> int:
-        """Arrival index after the last column."""
+        """Arrival number after the last column."""
         return self.start + self._count
 
     @property
@@ -84,12 +84,12 @@ class DeferredDecisions(Part):
 
     @property
     def by(self) -> IntArray:
-        """Arrival index of the column responsible for each decision, or -1; a view."""
+        """Arrival number of the column responsible for each decision, or -1; a view."""
         return self._slots["by"][: self._count]
 
     @property
     def named(self) -> IntArray:
-        """Arrival indices of the columns with deferred decisions, and of those to be evicted."""
+        """Arrival numbers of the columns with deferred decisions, and of those to be evicted."""
         left = np.array([eviction.feature for eviction in self.evictions], np.int64)
         return np.concatenate([left, np.arange(self.start, self.end)])
 
@@ -154,7 +154,7 @@ class DeferredDecisions(Part):
         made.append(record["reason"], record["statistic"], record["p_value"])
         made.by[:] = record["by"]
         left = (record[f"left_{name}"].tolist() for name in ("step", "feature", "statistic", "by"))
-        made.evictions = [leaves(*numbers) for numbers in zip(*left, strict=True)]
+        made.evictions = [eviction_of(*numbers) for numbers in zip(*left, strict=True)]
         return made
 
     def problems(self, offered: int) -> Iterator[str]:
@@ -174,7 +174,7 @@ def _cause(eviction: Eviction) -> int:
 
 
 def outcome_of(
-    decided: DeferredDecisions, p_value: PValues | FloatArray | None, test: FisherZ | None = None
+    decided: DeferredColumns, p_value: PValues | FloatArray | None, test: FisherZ | None = None
 ) -> Outcome:
     """Return decisions as an outcome; ``test`` gives the p-values of evicted columns."""
     evictions = sorted(decided.evictions, key=attrgetter("step"))
@@ -191,7 +191,7 @@ def outcome_of(
     return Outcome(decided.reason, decided.statistic, p_value, by, evictions, decided.start)
 
 
-def correlation_p_values(decided: DeferredDecisions, test: FisherZ) -> PValues:
+def correlation_p_values(decided: DeferredColumns, test: FisherZ) -> PValues:
     """Return p-values of correlations with the target, or, for redundant columns, with another column."""
     function = partial(_p_values, test=test.p_values, rows=test.n)
     return PValues(function, decided.statistic, decided.reason, decided.p_value)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from streamsieve._parameters import check_choice
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.seeded import Seeded
+from streamsieve.changing_ledgers import ProvisionalLedger
 from streamsieve.columns.groups.class_separability import SCATTER, Separability
 from streamsieve.columns.groups.diverse import REDUNDANCY, DiverseGroups, DOFSConfig, redundancy_limit
 from streamsieve.columns.groups.dpp import KernelFunction, Sampler, Similarity
@@ -19,7 +20,6 @@ from streamsieve.columns.groups.process import GroupProcess, OffersGroups
 from streamsieve.decisions import Outcome
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
-from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import ANY_TASK, CLASSIFICATION, ColumnBlock, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
@@ -121,7 +121,7 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
     **When it fails.** The draw ignores the target, so an informative column of a large group may never be
     looked at, and another seed gives another selection. See :class:`GroupSAOLA` for a rule without draws.
 
-    The uniform draw for a column depends only on ``random_state`` and its arrival index, so that neither the
+    The uniform draw for a column depends only on ``random_state`` and its arrival number, so that neither the
     size of blocks nor reading attributes changes anything.  A group is decided when it is complete; until
     then ``selected_``, ``groups_`` and the last lines of ``ledger_`` are provisional, as if it ended here.
     Memory grows with the columns kept and one group.

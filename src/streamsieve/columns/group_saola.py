@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.changing_ledgers import ProvisionalLedger
 from streamsieve.column_types import ColumnTypes, TypesParameter
 from streamsieve.columns.composition import TABLE_MEASURES, check_types
 from streamsieve.columns.groups.pairwise import (
@@ -22,7 +23,6 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.independence.p_values import CHOICES, check_p_value
-from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 

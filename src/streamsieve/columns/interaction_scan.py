@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from streamsieve._kernels.interaction_scan import LEVELS
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.changing_ledgers import ProvisionalLedger
 from streamsieve.column_types import ColumnTypes, TypesParameter
 from streamsieve.columns.redundancy.interactions import Interactions, bins_for
 from streamsieve.columns.redundancy.partner_pools import LARGEST_POOL, POOL_BYTES, PartnerPools
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.target import discretize_target
 from streamsieve.independence.p_values import OF_TABLES, chosen
-from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import ColumnBlock, IntArray, Task, Traits
 from streamsieve.state import Choice, Float, IntOr, Nested
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.changing_ledgers import RevisedLedger
 from streamsieve.column_types import ColumnTypes
 from streamsieve.columns.blanket_composition import BlanketComposition
 from streamsieve.columns.composition import (
@@ -48,7 +49,7 @@ from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
 from streamsieve.independence.rank_basis import RankBasisF
-from streamsieve.ledger import Ledger, RevisedLedger
+from streamsieve.ledger import Ledger
 from streamsieve.protocols import ColumnBlock, Decision, Event, IntArray, Reason, Task, Traits
 from streamsieve.state import Choice, Float, IntOr, NameOrObject, Nested
 

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.changing_ledgers import ProvisionalLedger
 from streamsieve.columns.redundancy.three_way import ThreeWay, ThreeWayConfig
 from streamsieve.independence import FisherZ
 from streamsieve.independence.p_values import OF_CORRELATIONS
-from streamsieve.ledger import ProvisionalLedger
 from streamsieve.protocols import Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from streamsieve._kernels import ogfs as kernel
-from streamsieve.columns.deferred import DeferredDecisions, leaves
+from streamsieve.columns.deferred import DeferredColumns, eviction_of
 from streamsieve.columns.groups.elastic_net import ElasticNet, ElasticNetGroups, Refit
 from streamsieve.decisions import IRRELEVANT, REDUNDANT
 from streamsieve.independence import FisherZ
@@ -99,31 +99,31 @@ class SeparabilityGroups(ElasticNetGroups[Refit]):
 
     def _enter(
         self, features: IntArray, relevance: FloatArray, entries: Mapping[str, npt.NDArray[Any]],
-        decisions: DeferredDecisions,
+        deferred: DeferredColumns,
     ) -> None:  # fmt: skip
         """Let candidates into the open group that raise its separability."""
         known = len(self.open)
         between = np.concatenate([self.slots["relevance"][self.open], relevance]) ** 2
         code, _ = self.separability.accept(between, 1.0 - between, known, NO_PAIRS, np.inf)
         accepted = code[known:] == ACCEPTED
-        decisions.reason[features[~accepted] - decisions.start] = IRRELEVANT
+        deferred.reason[features[~accepted] - deferred.start] = IRRELEVANT
         some = {name: array[accepted] for name, array in entries.items()}
-        super()._enter(features[accepted], relevance[accepted], some, decisions)
+        super()._enter(features[accepted], relevance[accepted], some, deferred)
 
     def _judge(self) -> Refit:
         products, weights = (self.slots[name][self.members] for name in ("products", "weights"))
         return self.model.refit(self._whole_gram(), products, weights)
 
-    def _write(self, outcome: Refit, decisions: DeferredDecisions) -> None:
+    def _write(self, outcome: Refit, deferred: DeferredColumns) -> None:
         q, slots = len(self.kept), self.members
         gone, by = np.flatnonzero(~outcome.stays), outcome.by
         feature, Z = self.slots["feature"][slots], self.slots["columns"][slots]
-        decisions.reason[feature[gone[gone >= q]] - decisions.start] = IRRELEVANT
+        deferred.reason[feature[gone[gone >= q]] - deferred.start] = IRRELEVANT
         replaced = gone[by[gone] >= 0]
         pair = np.zeros(len(slots))
         pair[replaced] = np.abs(np.einsum("ij,ij->i", Z[replaced], Z[by[replaced]]))
         out = replaced[replaced >= q]
-        decisions.change(feature[out], REDUNDANT, pair[out], feature[by[out]])
+        deferred.change(feature[out], REDUNDANT, pair[out], feature[by[out]])
         out = gone[gone < q]
         # a kept column may absorb another one given the new ones; the eviction is then attributed to the last
         # of these
@@ -131,7 +131,7 @@ class SeparabilityGroups(ElasticNetGroups[Refit]):
         causes = np.where(by[out] >= 0, feature[by[out]], -1)
         statistic = np.where(by[out] >= 0, pair[out], self.slots["relevance"][slots[out]])
         left = (steps, feature[out], statistic, causes)
-        decisions.evictions += map(leaves, *(values.tolist() for values in left))
+        deferred.evictions += map(eviction_of, *(values.tolist() for values in left))
 
     def _survivors(self, outcome: Refit) -> IntArray:
         return self.members[outcome.stays]

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 
 from streamsieve._kernels import dofs as kernel
 from streamsieve._kernels.ogfs import products
-from streamsieve.columns.deferred import DeferredDecisions, leaves
+from streamsieve.columns.deferred import DeferredColumns, eviction_of
 from streamsieve.columns.groups.class_separability import ACCEPTED, LEAST_WITHIN, Separability, scatters
 from streamsieve.columns.groups.dpp import Draw, Factor, Sampler, Similarity
 from streamsieve.columns.groups.elastic_net import ElasticNet, ElasticNetGroups
@@ -169,7 +169,7 @@ class GroupExamination:
             pair = abs(float(known.gram[gone, cause])) if cause >= 0 else abs(float(known.relevance[gone]))
             if gone < known.n_kept:
                 step = by if cause >= known.n_kept else last
-                self.evictions.append(leaves(step, int(known.feature[gone]), pair, by))
+                self.evictions.append(eviction_of(step, int(known.feature[gone]), pair, by))
             elif cause >= 0:
                 self._redundant(gone - known.n_kept, by, pair)
             else:
@@ -246,10 +246,10 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         found: FloatArray = self.slots["products"][slots, 0] if single else self.slots["relevance"][slots]
         return found
 
-    def _write(self, outcome: GroupExamination, decisions: DeferredDecisions) -> None:
+    def _write(self, outcome: GroupExamination, deferred: DeferredColumns) -> None:
         feature = self.slots["feature"][self.open]
-        decisions.change(feature, outcome.reason, outcome.statistic, outcome.by, outcome.p_value)
-        decisions.evictions += outcome.evictions
+        deferred.change(feature, outcome.reason, outcome.statistic, outcome.by, outcome.p_value)
+        deferred.evictions += outcome.evictions
 
     def _survivors(self, outcome: GroupExamination) -> IntArray:
         return self.members[outcome.model]
@@ -267,10 +267,9 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         else:
             self._factor.size = 0  # rebuilt lazily, for the remaining columns
 
-    def p_values(self, decided: DeferredDecisions) -> FloatArray:
+    def p_values(self, decided: DeferredColumns) -> FloatArray:
         """Return the p-values of decisions: NaN for columns that were not drawn."""
         p_value = np.array(super().p_values(decided))
-        p_value = np.where(np.isnan(decided.p_value), p_value, decided.p_value)
         p_value[decided.reason == NOT_SAMPLED] = np.nan
         return p_value
 

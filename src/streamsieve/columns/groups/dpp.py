@@ -140,7 +140,7 @@ class Sampler(NamedTuple):
 
 
 def uniform_draws(seed: int, features: IntArray) -> FloatArray:
-    """Return uniform draws from [0, 1) that depend only on the seed and the arrival index.
+    """Return uniform draws from [0, 1) that depend only on the seed and the arrival number.
 
     SplitMix64 (Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014).
     """

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import discrete as coding
 from streamsieve._kernels import groups as kernel
-from streamsieve.columns.deferred import DeferredDecisions, leaves
+from streamsieve.columns.deferred import DeferredColumns, eviction_of
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore
 from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REDUNDANT
@@ -54,7 +54,7 @@ class PairwiseGroups(GroupStore[Eliminated]):
 
     def _enter(
         self, features: IntArray, relevance: FloatArray, entries: Mapping[str, npt.NDArray[Any]],
-        decisions: DeferredDecisions,
+        deferred: DeferredColumns,
     ) -> None:  # fmt: skip
         """Let candidates into the open group; each competes with the members before it."""
         slots = self._put(features, relevance, entries)
@@ -64,7 +64,7 @@ class PairwiseGroups(GroupStore[Eliminated]):
             lost = by >= 0
             if lost.any():
                 feature = self.slots["feature"][members]
-                decisions.change(feature[lost], REDUNDANT, pair[lost], feature[by[lost]])
+                deferred.change(feature[lost], REDUNDANT, pair[lost], feature[by[lost]])
                 self.slots.release(members[lost])
                 members = members[~lost]
         self.open = members
@@ -78,12 +78,12 @@ class PairwiseGroups(GroupStore[Eliminated]):
             )
         )  # fmt: skip
 
-    def _write(self, outcome: Eliminated, decisions: DeferredDecisions) -> None:
+    def _write(self, outcome: Eliminated, deferred: DeferredColumns) -> None:
         new, kept = (self.slots["feature"][slots] for slots in (self.open, self.kept))
         lost, gone = outcome.by >= 0, outcome.kept_by >= 0
-        decisions.change(new[lost], REDUNDANT, outcome.pair[lost], kept[outcome.by[lost]])
+        deferred.change(new[lost], REDUNDANT, outcome.pair[lost], kept[outcome.by[lost]])
         by = new[outcome.kept_by[gone]].tolist()
-        decisions.evictions += map(leaves, by, kept[gone].tolist(), outcome.kept_pair[gone].tolist(), by)
+        deferred.evictions += map(eviction_of, by, kept[gone].tolist(), outcome.kept_pair[gone].tolist(), by)
 
     def _survivors(self, outcome: Eliminated) -> IntArray:
         return np.concatenate([self.kept[outcome.kept_by < 0], self.open[outcome.by < 0]])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from streamsieve.base import ColumnSelector
-from streamsieve.columns.deferred import DeferredDecisions, outcome_of
+from streamsieve.columns.deferred import DeferredColumns, outcome_of
 from streamsieve.columns.groups.store import GroupStore
 from streamsieve.decisions import Outcome
 from streamsieve.exceptions import SchemaError
@@ -63,12 +63,12 @@ class GroupProcess(Part, Generic[Store]):
 
     @property
     def features(self) -> IntArray:
-        """Arrival indices of the columns kept, as if the open group were complete."""
+        """Arrival numbers of the columns kept, as if the open group were complete."""
         return self.store.selection()[0]
 
     @property
     def named(self) -> IntArray:
-        """Arrival indices of the columns kept, and of those of the open group that may still be kept."""
+        """Arrival numbers of the columns kept, and of those of the open group that may still be kept."""
         features: IntArray = self.store.slots["feature"][self.store.members]
         return features
 
@@ -102,7 +102,7 @@ class GroupProcess(Part, Generic[Store]):
         self.labels = [*self.labels, *(labels or ())]
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
-        """Decide on the groups that a block completes; its first column has arrival index ``start``."""
+        """Decide on the groups that a block completes; its first column has arrival number ``start``."""
         if isinstance(block, GroupBlock):
             ends = block.ends
         else:
@@ -119,10 +119,10 @@ class GroupProcess(Part, Generic[Store]):
         return self._settled(self.store.outlook())
 
     def finish(self, coming: int) -> Outcome:
-        """Decide the open group as it is; ``coming`` is the arrival index of the next column."""
+        """Decide the open group as it is; ``coming`` is the arrival number of the next column."""
         return self._settled(self.store.close(coming))
 
-    def _settled(self, decided: DeferredDecisions) -> Outcome:
+    def _settled(self, decided: DeferredColumns) -> Outcome:
         return outcome_of(decided, self.store.p_values(decided), self.store.test)
 
     def problems(self, store: type[GroupStore[Any]], group_size: int | None, offered: int) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, Type
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.columns.deferred import DeferredDecisions, correlation_p_values
+from streamsieve.columns.deferred import DeferredColumns, correlation_p_values
 from streamsieve.columns.redundancy.slots import SLOT, Shape, Slots
 from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray
@@ -47,7 +47,7 @@ class GroupStore(Part, ABC, Generic[Judged]):
         "feature": Array("i8", "columns", low=0, order="rising"),
         "group": Array("i8", "columns", low=0, order="sorted"),
         "relevance": Array("f8", "columns", low=0, finite=True),
-        "deferred": Nested(DeferredDecisions),
+        "deferred": Nested(DeferredColumns),
     }
 
     #: Correlation with the target, for stores that measure it.
@@ -63,7 +63,7 @@ class GroupStore(Part, ABC, Generic[Judged]):
         self.open = np.zeros(0, np.int64)
         #: Number of complete groups, which is also the number of the open one.
         self.closed = 0
-        self.deferred = DeferredDecisions()
+        self.deferred = DeferredColumns()
 
     @abstractmethod
     def _entries(self) -> dict[str, tuple[str, Shape]]:
@@ -83,7 +83,7 @@ class GroupStore(Part, ABC, Generic[Judged]):
         """Return the outcome for the open group and the kept columns if it ended now; changes nothing."""
 
     @abstractmethod
-    def _write(self, outcome: Judged, decisions: DeferredDecisions) -> None:
+    def _write(self, outcome: Judged, deferred: DeferredColumns) -> None:
         """Write the decisions on the open group, and the evictions of kept columns."""
 
     @abstractmethod
@@ -93,7 +93,7 @@ class GroupStore(Part, ABC, Generic[Judged]):
     def _adopt(self, outcome: Judged) -> None:
         """Apply the rest of an outcome when the group has ended; slots are still the old ones."""
 
-    def p_values(self, decided: DeferredDecisions) -> PValues | FloatArray | None:
+    def p_values(self, decided: DeferredColumns) -> PValues | FloatArray | None:
         """Return the p-values of decisions; None without a test."""
         return None if self.test is None else correlation_p_values(decided, self.test)
 
@@ -102,46 +102,46 @@ class GroupStore(Part, ABC, Generic[Judged]):
         """Slots of the kept columns, then of the open group."""
         return np.concatenate([self.kept, self.open])
 
-    def take(self, X: Matrix, ends: IntArray, start: int) -> DeferredDecisions:
+    def take(self, X: Matrix, ends: IntArray, start: int) -> DeferredColumns:
         """Add columns ``start, start + 1, ...`` and return the decisions on all groups that they complete.
 
         Groups end after the first ``ends[0]``, ``ends[1]``, ... columns of the block; the remaining columns
         stay in the open group.
         """
         width, before = X.shape[1], self.closed
-        decisions = self.deferred.copy()  # an error while measuring changes nothing
-        decisions.resume(start)
-        low = len(decisions)
-        decisions.append(np.zeros(width, np.uint8), np.zeros(width))
+        deferred = self.deferred.copy()  # an error while measuring changes nothing
+        deferred.resume(start)
+        low = len(deferred)
+        deferred.append(np.zeros(width, np.uint8), np.zeros(width))
         measured = self._candidates(
-            X, decisions.reason[low:], decisions.statistic[low:], decisions.p_value[low:]
+            X, deferred.reason[low:], deferred.statistic[low:], deferred.p_value[low:]
         )
         for at, relevance, entries in measured:
             group = before + np.searchsorted(ends, at, side="right")
             cuts = np.flatnonzero(np.diff(group, prepend=-1, append=-1)).tolist()
             for first, last in pairwise(cuts):
-                self._close_until(int(group[first]), decisions)
+                self._close_until(int(group[first]), deferred)
                 some = {name: array[first:last] for name, array in entries.items()}
-                self._enter(at[first:last] + start, relevance[first:last], some, decisions)
-        self._close_until(before + len(ends), decisions)
-        decisions.settled = decisions.start + (low + int(ends[-1]) if len(ends) else 0)
-        self.deferred = decisions
-        return decisions.release()
+                self._enter(at[first:last] + start, relevance[first:last], some, deferred)
+        self._close_until(before + len(ends), deferred)
+        deferred.settled = deferred.start + (low + int(ends[-1]) if len(ends) else 0)
+        self.deferred = deferred
+        return deferred.release()
 
-    def close(self, coming: int) -> DeferredDecisions:
-        """Decide the open group as it is; ``coming`` is the arrival index of the next column."""
+    def close(self, coming: int) -> DeferredColumns:
+        """Decide the open group as it is; ``coming`` is the arrival number of the next column."""
         self.deferred.resume(coming)
         if len(self.deferred):
             self._close_until(self.closed + 1, self.deferred)
         self.deferred.settled = self.deferred.end
         return self.deferred.release()
 
-    def outlook(self) -> DeferredDecisions:
+    def outlook(self) -> DeferredColumns:
         """Return what :meth:`close` would; changes nothing."""
-        decisions = self.deferred.copy()
+        deferred = self.deferred.copy()
         if len(self.open):
-            self._write(self._judge(), decisions)
-        return decisions
+            self._write(self._judge(), deferred)
+        return deferred
 
     def selection(self) -> tuple[IntArray, IntArray]:
         """Return the columns kept and their groups, as if the open group were complete."""
@@ -150,10 +150,10 @@ class GroupStore(Part, ABC, Generic[Judged]):
 
     def _enter(
         self, features: IntArray, relevance: FloatArray, entries: Mapping[str, npt.NDArray[Any]],
-        decisions: DeferredDecisions,
+        deferred: DeferredColumns,
     ) -> None:  # fmt: skip
         """Add candidates to the open group; a subclass may decide on them at once."""
-        del decisions
+        del deferred
         self.open = np.concatenate([self.open, self._put(features, relevance, entries)])
 
     def _put(
@@ -166,13 +166,13 @@ class GroupStore(Part, ABC, Generic[Judged]):
             self.slots[name][slots] = values
         return slots
 
-    def _close_until(self, group: int, decisions: DeferredDecisions) -> None:
+    def _close_until(self, group: int, deferred: DeferredColumns) -> None:
         """Make ``group`` the open group; if it is a new one, close the previous group."""
         if group == self.closed:
             return
         if len(self.open):
             outcome = self._judge()
-            self._write(outcome, decisions)
+            self._write(outcome, deferred)
             self._adopt(outcome)
             stay, members = self._survivors(outcome), self.members
             stays = np.zeros(len(self.slots), bool)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import chdtri, ndtri
 
 from streamsieve._kernels.interaction_scan import LEVELS
-from streamsieve.columns.deferred import DeferredDecisions, outcome_of
+from streamsieve.columns.deferred import DeferredColumns, outcome_of
 from streamsieve.columns.redundancy.partner_pools import ROWS_PER_FREEDOM, Coded, Pairs, PartnerPools
 from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, UNRELIABLE, Outcome
 from streamsieve.dependence.blocks import DENSE_VALUES, dense_columns
@@ -58,7 +58,7 @@ class Interactions(Part):
 
     fields = {
         "pools": Nested(PartnerPools, shares=("rows",)),
-        "deferred": Nested(DeferredDecisions),
+        "deferred": Nested(DeferredColumns),
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "bins": Int(2, LEVELS),
         "p_value": Choice(*OF_TABLES),
@@ -67,7 +67,7 @@ class Interactions(Part):
 
     def __init__(self, pools: PartnerPools, alpha: float, bins: int, p_value: str) -> None:
         self.pools, self.alpha, self.bins, self.p_value = pools, alpha, bins, p_value
-        self.deferred = DeferredDecisions()
+        self.deferred = DeferredColumns()
 
     @property
     def n(self) -> int:
@@ -76,12 +76,12 @@ class Interactions(Part):
 
     @property
     def features(self) -> IntArray:
-        """Arrival indices of the columns kept, in order."""
+        """Arrival numbers of the columns kept, in order."""
         return np.sort(np.array(self.pools.kept, np.int64))
 
     @property
     def named(self) -> IntArray:
-        """Arrival indices of the columns kept, and of the deferred ones."""
+        """Arrival numbers of the columns kept, and of the deferred ones."""
         return np.concatenate([self.features, self.deferred.named])
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:

@@ -39,7 +39,7 @@ class Coded(NamedTuple):
     levels: IntArray
     #: n times the mutual information with the target, up to a constant.
     information: FloatArray
-    #: Arrival indices.
+    #: Arrival numbers.
     feature: IntArray
 
 
@@ -92,7 +92,7 @@ class PartnerPools(Part):
         self._counters = np.array([0, 0, FIRST_SLOTS, 0, 0, 0])
         #: Number of columns tested.
         self.tests = 0
-        #: Arrival indices of the columns kept, and of those kept together.
+        #: Arrival numbers of the columns kept, and of those kept together.
         self.kept: list[int] = []
         self.pairs: list[tuple[int, int]] = []
 
@@ -126,7 +126,7 @@ class PartnerPools(Part):
 
     @property
     def pooled(self) -> IntArray:
-        """Arrival indices of the marginally irrelevant partners, in order."""
+        """Arrival numbers of the marginally irrelevant partners, in order."""
         return self.slots["feature"][self._pools[IN_POOL, : self._counters[IN_POOL]]]
 
     def encode(self, columns: FloatArray, bins: int, features: IntArray) -> Coded:
@@ -181,7 +181,7 @@ class PartnerPools(Part):
         kernel.join(at, chosen, *coded, *self.slots.arrays.values(), *self._pools, self._free, self._counters)
 
     def features(self, slots: IntArray) -> IntArray:
-        """Return arrival indices."""
+        """Return arrival numbers."""
         found: IntArray = self.slots["feature"][slots]
         return found
 

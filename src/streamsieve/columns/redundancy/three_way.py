@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from streamsieve._kernels import ossfs_dd as kernel
-from streamsieve.columns.deferred import DeferredDecisions, correlation_p_values, leaves, outcome_of
+from streamsieve.columns.deferred import DeferredColumns, correlation_p_values, eviction_of, outcome_of
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.top_k.correlation import TopKCorrelation
 from streamsieve.columns.redundancy.waiting import Column, ThreeWayColumns
@@ -58,19 +58,19 @@ class ThreeWay(Part):
         **CONFIG_FIELDS,
         "test": Nested(FisherZ, shares=("rows", "contrasts")),
         "columns": Nested(ThreeWayColumns, shares=("rows", "contrasts")),
-        "deferred": Nested(DeferredDecisions),
+        "deferred": Nested(DeferredColumns),
         "moments": Array("f8", 3, low=0, finite=True),
         "threshold": Float(),
         "enough": Bool(),
         "buffer": Nested(TopKCorrelation, shares=("rows",), optional=True),
-        "buffer_deferred": Nested(DeferredDecisions, optional=True),
+        "buffer_deferred": Nested(DeferredColumns, optional=True),
     }
     because: ClassVar[str] = "later ones may change them"
 
     def __init__(self, test: FisherZ, config: ThreeWayConfig) -> None:
         self.n, self.test, self.config = test.n, test, config
         self.columns = ThreeWayColumns(test.n, test.n_contrasts)
-        self.deferred = DeferredDecisions()
+        self.deferred = DeferredColumns()
         #: Number, mean and centered sum of squares of all dependences so far.
         self.moments = np.zeros(3)
         #: Dependence from which on a column is a candidate, as of the last column.
@@ -80,7 +80,7 @@ class ThreeWay(Part):
         #: The best columns so far, and the decisions on all columns if these were selected; None once there
         #: are enough members.
         self.buffer = None if self.enough else TopKCorrelation(test.n, config.floor, 1.0)
-        self.buffer_deferred = None if self.enough else DeferredDecisions()
+        self.buffer_deferred = None if self.enough else DeferredColumns()
 
     def offer(self, block: ColumnBlock, start: int) -> Outcome:
         """Route every column of a block, and return the decisions that are final."""
@@ -170,7 +170,7 @@ class ThreeWay(Part):
         if feature >= self.deferred.settled:
             self.deferred.change(feature, REDUNDANT, statistic, by)
         else:
-            self.deferred.evictions.append(leaves(by, feature, statistic, by))
+            self.deferred.evictions.append(eviction_of(by, feature, statistic, by))
 
     def _flush(self, upper: float) -> None:
         """Empty the waiting pool: columns that have a partner become members, the others are dropped."""
@@ -216,7 +216,7 @@ class ThreeWay(Part):
             columns.members = [columns.put(column) for column in self._buffered(self.buffer)]
         self.enough = True
         self.buffer = self.buffer_deferred = None
-        self.deferred = DeferredDecisions(decided.end)
+        self.deferred = DeferredColumns(decided.end)
         return self._settled(decided)
 
     def _buffered(self, buffer: TopKCorrelation) -> list[Column]:
@@ -243,7 +243,7 @@ class ThreeWay(Part):
 
     @property
     def features(self) -> IntArray:
-        """Arrival indices of the columns selected, as if no more columns arrived."""
+        """Arrival numbers of the columns selected, as if no more columns arrived."""
         pairs, enough = self._outlook()
         if not enough and self.buffer is not None:
             return self.buffer.features
@@ -251,7 +251,7 @@ class ThreeWay(Part):
 
     @property
     def named(self) -> IntArray:
-        """Arrival indices of the members, and of the columns with deferred decisions."""
+        """Arrival numbers of the members, and of the columns with deferred decisions."""
         return np.concatenate([self.columns.features(self.columns.members), self.deferred.named])
 
     def outlook(self) -> Outcome:
@@ -265,7 +265,7 @@ class ThreeWay(Part):
             decisions.reason[feature - decisions.start], decisions.by[feature - decisions.start] = KEPT, by
         return self._settled(decisions)
 
-    def _settled(self, decided: DeferredDecisions) -> Outcome:
+    def _settled(self, decided: DeferredColumns) -> Outcome:
         return outcome_of(decided, correlation_p_values(decided, self.test), self.test)
 
     def _record(self) -> Mapping[str, Any]:

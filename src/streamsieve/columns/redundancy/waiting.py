@@ -52,7 +52,7 @@ class ThreeWayColumns(Part):
         self.waiting: list[int] = []
 
     def features(self, slots: list[int]) -> IntArray:
-        """Return arrival indices."""
+        """Return arrival numbers."""
         found: IntArray = self.slots["feature"][np.array(slots, np.int64)]
         return found
 

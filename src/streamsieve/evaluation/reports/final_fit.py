@@ -22,6 +22,7 @@ from streamsieve.evaluation.engine.problem import Problem
 from streamsieve.evaluation.engine.scaling import Scaler
 from streamsieve.evaluation.engine.settings import seed_of
 from streamsieve.evaluation.reports.table import Table
+from streamsieve.ledger import COLUMNS
 from streamsieve.protocols import Decision, IntArray, Matrix
 from streamsieve.state import replacing
 
@@ -67,8 +68,8 @@ class FinalFit:
         ``raw``: names that a spreadsheet would evaluate are written as they are.
         """
         with replacing(path) as file:
-            lines = ((*row[:-1], ";".join(row.by)) for row in self.decisions)
-            write_csv(file, chain([Decision._fields], lines), raw=raw)
+            lines = ((*row[:-2], ";".join(row.by)) for row in self.decisions)
+            write_csv(file, chain([COLUMNS], lines), raw=raw)
 
 
 def final_fits(
