@@ -45,7 +45,7 @@ def test_a_logistic_model(monkeypatch):
 
 def test_passes_over_the_columns(monkeypatch):
     monkeypatch.setattr("streamsieve.columns.models.multi_pass.MOST_PASSES", 2)
-    monkeypatch.setattr("streamsieve.columns.models.multi_pass._another_pass", lambda *_: True)
+    monkeypatch.setattr("streamsieve.columns.models.multi_pass.MultiPass._another_pass", lambda *_: True)
     with pytest.warns(ConvergenceWarning, match="selection still changes after 2 passes"):
         ss.Grafting(l1=0.1, sweeps=None).fit(X, Y)
 

@@ -15,8 +15,25 @@ from streamsieve._validation.arrays import FLOATS, as_input_errors, clean, matri
 from streamsieve._validation.sparse import CheckedRows
 from streamsieve._validation.targets import check_target
 from streamsieve._values import HEAVIEST, LIGHTEST, refuse_non_finite
-from streamsieve.exceptions import CapabilityError, InputError, SchemaError
+from streamsieve.exceptions import CapabilityError, InputError, InputTypeError, SchemaError
 from streamsieve.protocols import FloatArray, Matrix, RowBatch
+
+
+def check_batch(batch: Any) -> None:
+    """Refuse what is no batch of rows, or has other names than columns."""
+    if not isinstance(batch, RowBatch):
+        raise InputTypeError(
+            f"a batch of a source (RowBatch) is needed, got a {type(batch).__name__}: use partial_fit(X, y) "
+            "for arrays"
+        )
+    if batch.names is None:
+        return
+    if getattr(batch.X, "ndim", None) != 2:
+        raise InputTypeError(f"a batch has a matrix of rows; got a {type(batch.X).__name__}")
+    names, width = batch.names, batch.X.shape[1]
+    if not hasattr(names, "__len__") or len(names) != width:
+        found = len(names) if hasattr(names, "__len__") else f"a {type(names).__name__} of"
+        raise SchemaError(f"the batch has {width} features, but {found} names")
 
 
 def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None, reset: bool) -> RowBatch:

@@ -5,10 +5,11 @@ selector           ``Selector``: a scikit-learn selector with traits; ``persiste
                    ``showing`` has its text, ranking and picture, ``fitted`` its attributes after fit
 rows               ``RowSelector``: fit, partial_fit, learn; ``weighted`` adds sample weights
 merging            its merge; ``covered`` has the parts of a run that a state holds
-ranking            its selected set, ledger and output; ``choose`` has the rules for k best
+ranking            its ranking and output; ``top_set`` the selected set, ``choose`` the rules for k best
 row_buffer         its buffer for rows that arrive one at a time
 open_features      its features by name; ``vocabulary`` and ``forgetful_vocabulary`` number the names
-columns            ``ColumnSelector``: offer; ``column_lifecycle`` begin and fit; ``stop`` ends a stream early
+columns            ``ColumnSelector``: offer; ``column_lifecycle`` begin and fit; ``column_process`` the part
+                   that decides; ``stop`` ends a stream early
 typed_columns      its types of columns; ``row_dependence`` its groups and time series of rows
 row_fingerprints   whether the rows of a resumed stream of columns are the same ones
 holdout            rows it never sees; ``holdout_validation`` confirms the selection on them

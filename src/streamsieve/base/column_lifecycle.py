@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from streamsieve._frames import names_of, take_named
 from streamsieve._validation import TASKS, check_length, describe_target, matrix, task_of
 from streamsieve._values import refuse_non_finite
+from streamsieve.base.column_process import ColumnProcess
 from streamsieve.base.holdout import Holdout
 from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
@@ -23,7 +24,7 @@ from streamsieve.decisions import Outcome
 from streamsieve.exceptions import CapabilityError, ParameterError, SchemaError, TargetError
 from streamsieve.feature_names import FeatureNames
 from streamsieve.ledger import KEEP, Ledger
-from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Position, Reason, Task
+from streamsieve.protocols import BoolArray, ColumnBlock, IntArray, Position, Task
 from streamsieve.state import (
     Choice,
     Field,
@@ -45,36 +46,6 @@ else:
 
 #: Values per block when a whole matrix is offered: 8 MB, so that a block fits in the cache.
 BLOCK_VALUES = 2**20
-
-
-class ColumnProcess(Protocol):
-    """Protocol of the part of a selector that decides on columns, such as a `columns.composition`.
-
-    A process that defers decisions until later columns have arrived (``Traits.defers``) also has:
-
-    named : arrival numbers of the columns that are kept, may still be kept, or are mentioned by deferred
-        decisions
-    because : why a provisional decision may still change
-    outlook() : the deferred decisions as they would be if no more columns arrived; changes nothing
-    finish(coming) : makes all decisions final; ``coming`` is the arrival number of the next column
-
-    The outcome of its `offer` starts at the first undecided column, and may end before the last column of the
-    block.
-    """
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-
-    @property
-    def features(self) -> IntArray:
-        """Arrival numbers of the columns kept, in order."""
-
-    def offer(self, block: ColumnBlock, start: int) -> Outcome:
-        """Decide on a block whose first column has arrival number ``start``."""
-
-    def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
-        """Reject a single column at once, or leave it to `offer`."""
 
 
 class ColumnLifecycle(MixinBase):
@@ -157,8 +128,8 @@ class ColumnLifecycle(MixinBase):
             raise AttributeError(f"{type(self).__name__}.{attribute} is available after begin or fit")
         return self._process_
 
-    def _attach_outlook(self) -> None:
-        """Give the ledger access to deferred decisions and to the types of columns."""
+    def _connect_ledger(self) -> None:
+        """Give the ledger access to what is computed on access: types of columns, deferred decisions."""
         if self._knows_types:
             self.ledger_.type_of = self._type_of
         if isinstance(self.ledger_, ProvisionalLedger):
@@ -244,7 +215,7 @@ class ColumnLifecycle(MixinBase):
             if self._knows_types:
                 self._types_ = ColumnTypesRecord()
             self._begin(dependence.target(y))
-            self._attach_outlook()
+            self._connect_ledger()
             self._target_text = describe_target(y, task=str(task)).removeprefix("target: ")
         return self
 
@@ -370,7 +341,7 @@ class ColumnLifecycle(MixinBase):
         for absent in ("stopped_", "_position_"):
             self.__dict__.setdefault(absent, None)
         self._dependence = RowDependence.of(self._identity_)
-        self._attach_outlook()
+        self._connect_ledger()
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()

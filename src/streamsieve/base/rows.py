@@ -11,17 +11,18 @@ import numpy as np
 
 from streamsieve._one_thread import changes
 from streamsieve._text import shown
-from streamsieve._validation import check_classes, check_named_rows, check_rows, question_labels
+from streamsieve._validation import check_batch, check_classes, check_named_rows, check_rows, question_labels
 from streamsieve._values import LIGHTEST, bad_value
 from streamsieve.base.covered import CoveredParts
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.merging import MergingRows
 from streamsieve.base.open_features import NullEstimator
-from streamsieve.base.ranking import OUTPUTS, RankedFeatures, TopSet
+from streamsieve.base.ranking import OUTPUTS, RankedFeatures
 from streamsieve.base.row_buffer import SMALL, RowBuffer
 from streamsieve.base.selector import Selector
+from streamsieve.base.top_set import TopSet
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
-from streamsieve.exceptions import BadValueError, CapabilityError, InputError, InputTypeError, SchemaError
+from streamsieve.exceptions import BadValueError, CapabilityError, InputError, SchemaError
 from streamsieve.feature_names import FeatureNames
 from streamsieve.ledger import KEEP, Ledger
 from streamsieve.protocols import IntArray, RowBatch, Task
@@ -145,10 +146,7 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         -------
         self
         """
-        if classes is not None:
-            self._check_values()
-            check_classes(y, classes, self._target)
-        return self._partial_fit(X, y, None)
+        return self._partial_fit(X, y, None, classes)
 
     def _fit(self, X: Any, y: Any, weight: Any) -> Self:
         self._check_values()
@@ -156,7 +154,10 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
             self._forget()
             return self._take(X, y, weight, first=True)
 
-    def _partial_fit(self, X: Any, y: Any, weight: Any) -> Self:
+    def _partial_fit(self, X: Any, y: Any, weight: Any, classes: Any = None) -> Self:
+        if classes is not None:
+            self._check_values()
+            check_classes(y, classes, self._target)
         if self._buffer is not None and weight is None and self._buffer.take(X, y):
             self.n_samples_seen_ += len(y)
             self._invalidate()
@@ -184,10 +185,10 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         -------
         self
         """
-        _check_batch(batch)
+        check_batch(batch)
         if batch.names is None:
             return self._partial_fit(batch.X, batch.y, batch.weight)
-        first, width = not hasattr(self, "n_features_in_"), batch.X.shape[1]
+        first = not hasattr(self, "n_features_in_")
         if not first and not self._fixed_:
             checked = check_named_rows(NullEstimator(), batch, target=self._target)
             self._learn_open([str(name) for name in batch.names], checked)
@@ -200,9 +201,7 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         checked = check_named_rows(self, batch, target=self._target)
         with untouched_on_error(self):
             if first:
-                self.n_features_in_: int = width
-                self._names_in_ = np.array(list(batch.names), dtype=object)
-                self._begin_rows(checked)
+                self._begin_named(batch.names, checked)
             return self._learn_named(checked)
 
     def declare(self, batch: RowBatch) -> Self:
@@ -233,17 +232,15 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
             raise CapabilityError(
                 "declare must be called before the first rows, but some were learned already"
             )
-        _check_batch(batch)
+        check_batch(batch)
         self._check_values()
         FeatureNames().check(batch.names or (), 0)
         with untouched_on_error(self):
             if batch.names is None:
-                checked = check_rows(self, batch.X, batch.y, batch.weight, target=self._target, reset=True)
+                target = self._target
+                self._begin_rows(check_rows(self, batch.X, batch.y, batch.weight, target=target, reset=True))
             else:
-                checked = check_named_rows(self, batch, target=self._target)
-                self.n_features_in_ = batch.X.shape[1]
-                self._names_in_ = np.array(list(batch.names), dtype=object)
-            self._begin_rows(checked)
+                self._begin_named(batch.names, check_named_rows(self, batch, target=self._target))
         return self
 
     def _check_names(self, names: Sequence[str]) -> None:
@@ -260,6 +257,12 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
             new = next((name for name in names if name not in seen), None)
             what = "some are missing or in another order" if new is None else f"{new!r} is new"
             raise SchemaError(f"the features of this batch are not those of the first one: {what}")
+
+    def _begin_named(self, names: Sequence[str], batch: RowBatch) -> None:
+        """Fix the features by the names of the first batch."""
+        self.n_features_in_: int = len(names)
+        self._names_in_ = np.array(list(names), dtype=object)
+        self._begin_rows(batch)
 
     def _begin_rows(self, batch: RowBatch) -> None:
         if batch.weight is not None and not batch.weight.any():
@@ -395,20 +398,3 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
         named = "_names_in_" in self.__dict__ or "_vocabulary_" in self.__dict__
         if not named and self.n_features_in_ > max(UNPROVEN, *widths):
             yield f"it claims {self.n_features_in_:,} features, but has no array of that size"
-
-
-def _check_batch(batch: Any) -> None:
-    """Refuse what is no batch of rows, or has other names than columns."""
-    if not isinstance(batch, RowBatch):
-        raise InputTypeError(
-            f"a batch of a source (RowBatch) is needed, got a {type(batch).__name__}: use partial_fit(X, y) "
-            "for arrays"
-        )
-    if batch.names is None:
-        return
-    if getattr(batch.X, "ndim", None) != 2:
-        raise InputTypeError(f"a batch has a matrix of rows; got a {type(batch.X).__name__}")
-    names, width = batch.names, batch.X.shape[1]
-    if not hasattr(names, "__len__") or len(names) != width:
-        found = len(names) if hasattr(names, "__len__") else f"a {type(names).__name__} of"
-        raise SchemaError(f"the batch has {width} features, but {found} names")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from streamsieve._validation import check_classes
-
 if TYPE_CHECKING:
     from streamsieve.base.rows import RowSelector
 
@@ -54,10 +52,7 @@ class WeightedRows(MixinBase):
         -------
         self
         """
-        if classes is not None:
-            self._check_values()
-            check_classes(y, classes, self._target)
-        return self._partial_fit(X, y, sample_weight)
+        return self._partial_fit(X, y, sample_weight, classes)
 
     def learn_many(self, X: Any, y: Any = None, sample_weight: Any = None) -> None:
         """Learn rows of a dataframe whose columns may differ from those of earlier rows.

@@ -14,13 +14,13 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.lasso import LassoModel
 from streamsieve.columns.models.losses import LOSSES, LassoConfig
-from streamsieve.columns.models.multi_pass import passes
-from streamsieve.decisions import Decisions, Outcome
+from streamsieve.columns.models.multi_pass import MultiPass
+from streamsieve.decisions import Decisions
 from streamsieve.dependence.target import numeric_target, standardized_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence.fisher_z import critical_given
 from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Task, Traits
-from streamsieve.state import Bool, Choice, Float, FloatOr, Int, Nested, untouched_on_error
+from streamsieve.state import Bool, Choice, Float, FloatOr, Int, Nested
 
 #: Significance level of the correlation at which "auto" lets a first column join.
 AUTOMATIC_LEVEL = 0.001
@@ -32,7 +32,7 @@ _OF_LOSS = {
 }
 
 
-class Grafting(ColumnSelector):
+class Grafting(MultiPass, ColumnSelector):
     """Grafting: lasso, elastic net or sparse logistic regression that grows with a stream of columns.
 
     The model minimizes the mean loss plus ``l1`` times the absolute coefficients.  A column joins if the
@@ -174,10 +174,6 @@ class Grafting(ColumnSelector):
         """What the selector can do with its loss."""
         return _OF_LOSS.get(self.loss, self._traits)
 
-    def _begin(self, y: npt.NDArray[Any]) -> None:
-        super()._begin(y)
-        self.n_sweeps_ = 1
-
     def _compose(self, y: npt.NDArray[Any], task: Task) -> LassoModel:
         loss = self.loss
         if task is Task.REGRESSION:
@@ -202,34 +198,8 @@ class Grafting(ColumnSelector):
         config = self._process_.config
         return float(config.l1 + config.l2)
 
-    def fit(
-        self, X: Any, y: Any = None, groups: Any = None, serial: Any = None, *, holdout: Any = None
-    ) -> Self:
-        """Select features from a whole matrix, in ``sweeps`` passes over its columns.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            All columns.
-        y : array-like of shape (n_rows,)
-            The target: one label or number per row.
-        groups, serial : None
-            Not supported, because the method has no test.
-        holdout : float or boolean mask, default=None
-            Rows to hold out from selection; see ``begin``.
-
-        Returns
-        -------
-        self
-        """
-        with untouched_on_error(self):
-            for n in passes(self, self._fit_blocks(X, y, groups, serial, holdout), self.sweeps, self._settle):
-                self.n_sweeps_ = n
-                self._warn_not_converged(stacklevel=4)
-        return self
-
-    def _settle(self, block: ColumnBlock, start: int) -> Outcome:
-        return self._process_.offer(block, start)
+    def _after_pass(self) -> None:
+        self._warn_not_converged(stacklevel=5)
 
     def _offer_block(self, block: ColumnBlock) -> Decisions:
         decisions = super()._offer_block(block)

@@ -219,7 +219,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[PairwiseGroups]:
         literal = self.variant == "paper"
         if self.measure == "fisher_z":
-            fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+            fdr = OnlineFDRProcedure.of(self.fdr, self.alpha, self.lag)
             test = FisherZ(y, task, self.alpha, p_value=self.p_value, online=self.fdr is not None)
             return GroupProcess(PairwiseCorrelationGroups(test, fdr, literal=literal), self.group_size)
         discrete = PairwiseDiscreteGroups(

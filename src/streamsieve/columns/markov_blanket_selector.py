@@ -206,7 +206,7 @@ class MarkovBlanketSelector(MixinBase):
             size = None if self.spouses == "auto" else int(self.spouses)
             pool = SpousePool(test, self.alpha, self._max_size, size)
             return BlanketComposition(test, rule, pool)
-        fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+        fdr = OnlineFDRProcedure.of(self.fdr, self.alpha, self.lag)
         return Composition(test, rule, fdr)
 
     def _test_and_rule(
@@ -249,8 +249,8 @@ class MarkovBlanketSelector(MixinBase):
     def _ledger_kind(self) -> type[Ledger]:
         return RevisedLedger if self.spouses else Ledger
 
-    def _attach_outlook(self) -> None:
-        super()._attach_outlook()
+    def _connect_ledger(self) -> None:
+        super()._connect_ledger()
         if isinstance(self.ledger_, RevisedLedger):
             self.ledger_.revisions = self._revised
 

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.fitted import fitted_property
-from streamsieve.columns.models.multi_pass import passes
+from streamsieve.columns.models.multi_pass import MultiPass
 from streamsieve.columns.models.substitution import LOSSES, SubstitutionConfig, SubstitutionModel
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.target import numeric_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, Task, Traits
-from streamsieve.state import Choice, Float, Int, Nested, untouched_on_error
+from streamsieve.state import Choice, Float, Int, Nested
 
 LOGISTIC = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 #: Default of ``refresh``, times k.
@@ -28,7 +28,7 @@ class UncheckedBlock(ColumnBlock):
     """A block whose values have not been checked yet."""
 
 
-class OnlineSubstitution(ColumnSelector):
+class OnlineSubstitution(MultiPass, ColumnSelector):
     """Online substitution: keep the k columns of largest coefficients in a common model.
 
     A newcomer gets the coefficient that lowers the loss most.  If the model is full, it replaces the column
@@ -174,40 +174,11 @@ class OnlineSubstitution(ColumnSelector):
         if self.n_jobs == 0:
             raise ParameterError("n_jobs must be -1 (all processors), None or at least 1; got 0")
 
-    def _begin(self, y: npt.NDArray[Any]) -> None:
-        super()._begin(y)
-        self.n_sweeps_ = 1
-
     def _compose(self, y: npt.NDArray[Any], task: Task) -> SubstitutionModel:
         loss = "logistic" if task is Task.BINARY and self.loss != "squared" else "squared"
         refresh = int(self.refresh or REFRESH * self.k)
         config = SubstitutionConfig(int(self.k), refresh, float(self.step_size))
         return SubstitutionModel(loss, numeric_target(y, task), config)
-
-    def fit(
-        self, X: Any, y: Any = None, groups: Any = None, serial: Any = None, *, holdout: Any = None
-    ) -> Self:
-        """Select features from a whole matrix, in ``sweeps`` passes over its columns.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, dataframe} of shape (n_rows, n_features)
-            All columns.
-        y : array-like of shape (n_rows,)
-            The target: one label or number per row.
-        groups, serial : None
-            Not supported, because the method has no test.
-        holdout : float or boolean mask, default=None
-            Rows to hold out from selection; see ``begin``.
-
-        Returns
-        -------
-        self
-        """
-        with untouched_on_error(self):
-            for n in passes(self, self._fit_blocks(X, y, groups, serial, holdout), self.sweeps, self._settle):
-                self.n_sweeps_ = n
-        return self
 
     def _checked(self, X: Any, names: Sequence[str] | None) -> ColumnBlock:
         # checking many columns costs as much as measuring them, which finds bad values too; but with a

@@ -268,7 +268,7 @@ class SAOLA(ColumnSelector):
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         config = PairwiseConfig(two_phase=self.variant == "corrected", use_max=self.bound == "max")
-        fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self.alpha, self.lag)
+        fdr = OnlineFDRProcedure.of(self.fdr, self.alpha, self.lag)
         if self.measure == "basis":
             basis = RankBasisF.of(y, task, self.alpha, online=self.fdr is not None)
             return Composition(basis, Pairwise(len(y), RankBasis(), config), fdr)

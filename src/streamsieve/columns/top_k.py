@@ -269,7 +269,7 @@ class TopK(ColumnSelector):
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         sizes = len(y), int(self.k), float(self.redundancy_weight)
-        fdr = None if self.fdr is None else OnlineFDRProcedure(self.fdr, self._rate, self.lag)
+        fdr = OnlineFDRProcedure.of(self.fdr, self._rate, self.lag)
         test: RelevanceTest
         rule: TopKBuffer | TopKByType
         if isinstance(self.measure, Measure):

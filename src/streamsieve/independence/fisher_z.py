@@ -183,11 +183,11 @@ class FisherZ(RelevanceTest):
             freedom = np.array(self.freedom())
             self.critical = float(critical_given(alpha, freedom, self.n_contrasts, self._way))
         #: Correlation from which on p-values are confirmed.
-        self._looked_at = math.inf
+        self._confirmed_from = math.inf
         if p_value == "confirmed" and alpha is not None:
-            self._looked_at = self.critical
+            self._confirmed_from = self.critical
             if online and alpha < ONLINE_LEVEL:
-                self._looked_at = float(critical_given(ONLINE_LEVEL, freedom, self.n_contrasts))
+                self._confirmed_from = float(critical_given(ONLINE_LEVEL, freedom, self.n_contrasts))
 
     def freedom(self, conditioned: int = 0) -> int:
         """Return the degrees of freedom of a test given ``conditioned`` columns; below 1 there is no test."""
@@ -241,7 +241,7 @@ class FisherZ(RelevanceTest):
         found = self.relevance(X)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
         found = found._replace(r=statistic)
-        if self._looked_at < math.inf and not self.online:
+        if self._confirmed_from < math.inf and not self.online:
             return self._confirmed(X, reason, PValues(self.p_values, statistic), found)
         p_values = RoughPValues(self.p_values, statistic, self._critical_of, ONLINE_LEVEL)
         return self._online(X, reason, p_values, found)
@@ -262,13 +262,12 @@ class FisherZ(RelevanceTest):
         """Confirm the p-values that an online procedure may find small, and say which are discrete."""
         _, r, mean, norm = found
         two = None
-        chosen = np.flatnonzero((np.abs(r) >= self._looked_at) & (reason != CONSTANT))
-        if self._looked_at < math.inf and self._confirmation.two:
+        chosen = np.flatnonzero((np.abs(r) >= self._confirmed_from) & (reason != CONSTANT))
+        if self._confirmed_from < math.inf and self._confirmation.two:
             ones, both = self._confirmation.tables_of(X)
             two = ones > 0
-            exact = np.flatnonzero(
-                two & (reason != CONSTANT)
-            )  # two values may differ by less than squares show
+            # two values may differ by less than squares show
+            exact = np.flatnonzero(two & (reason != CONSTANT))
             p = self._confirmation.fisher(ones[exact], both[exact])
             p_value = self._replaced(reason, p_value, exact, p)
             chosen = chosen[~two[chosen]]
@@ -335,7 +334,7 @@ class FisherZ(RelevanceTest):
         size = abs(r)
         if size >= PERFECT:
             return None
-        if size >= self._looked_at:
+        if size >= self._confirmed_from:
             return None
         reason = _IRRELEVANT if dot * dot < critical * critical * ss else _RELEVANT
         if self._way == "z":

@@ -61,9 +61,9 @@ class InformationTest(RelevanceTest):
         self.p_value, self.exact = chosen(p_value, OF_TABLES), exact
         level = NO_LEVEL if alpha is None else alpha
         self._tables = GSquared(y, Task.MULTICLASS, level, bins=bins, p_value=self.p_value, exact=exact)
-        self._g = c_log_c(self.n)
+        self._c_log_c = c_log_c(self.n)
         self._counts = np.bincount(y).astype(np.int64)
-        self._entropy = kernel.entropy(self._counts, len(self._counts), self.n, self._g)
+        self._entropy = kernel.entropy(self._counts, len(self._counts), self.n, self._c_log_c)
 
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target."""
@@ -74,7 +74,7 @@ class InformationTest(RelevanceTest):
 
         def work(low: int, high: int) -> None:
             kernel.measure(
-                indptr, X.indices, X.data, self.bins, self.y, self._counts, self._entropy, self._g,
+                indptr, X.indices, X.data, self.bins, self.y, self._counts, self._entropy, self._c_log_c,
                 shared, spread, levels, low, high,
             )  # fmt: skip
 

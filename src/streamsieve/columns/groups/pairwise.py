@@ -159,9 +159,9 @@ class PairwiseDiscreteGroups(PairwiseGroups):
     ) -> None:
         self.y, self.bins, self.normalized, self.delta = y, bins, normalized, delta
         n = len(y)
-        self._g = c_log_c(n)
+        self._c_log_c = c_log_c(n)
         levels = np.array([int(y.max(initial=0)) + 1])
-        self._target = y[None, :], levels, kernel.entropies(y[None, :], levels, self._g)
+        self._target = y[None, :], levels, kernel.entropies(y[None, :], levels, self._c_log_c)
         super().__init__(n, literal=literal)
 
     def _entries(self) -> dict[str, tuple[str, Shape]]:
@@ -179,7 +179,9 @@ class PairwiseDiscreteGroups(PairwiseGroups):
             rows = self._discretized(X[:, low : low + size])
             part = slice(low, low + len(rows["levels"]))
             every, only = np.arange(len(rows["levels"])), np.zeros(1, np.int64)
-            found = kernel.informations(*rows.values(), every, *self._target, only, self._g, self.normalized)
+            found = kernel.informations(
+                *rows.values(), every, *self._target, only, self._c_log_c, self.normalized
+            )
             constant = rows["entropy"] <= TIE * self.n
             statistic[part] = np.where(constant, 0.0, found[:, 0])
             irrelevant = statistic[part] <= self.delta + TIE
@@ -201,7 +203,7 @@ class PairwiseDiscreteGroups(PairwiseGroups):
                 data[low:high], indices[low:high], high - low, n, self.bins, rows, some, counts
             )
             codes[j, rows[:length]] = some[:length]
-        return {"codes": codes, "levels": levels, "entropy": kernel.entropies(codes, levels, self._g)}
+        return {"codes": codes, "levels": levels, "entropy": kernel.entropies(codes, levels, self._c_log_c)}
 
     @property
     def _widest(self) -> int:
@@ -210,7 +212,9 @@ class PairwiseDiscreteGroups(PairwiseGroups):
 
     def _pairs(self, some: IntArray, others: IntArray) -> FloatArray:
         entries = self.slots.of("codes", "levels", "entropy")
-        pairs: FloatArray = kernel.informations(*entries, some, *entries, others, self._g, self.normalized)
+        pairs: FloatArray = kernel.informations(
+            *entries, some, *entries, others, self._c_log_c, self.normalized
+        )
         return pairs
 
     def _record(self) -> Mapping[str, Any]:

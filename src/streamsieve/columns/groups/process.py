@@ -180,9 +180,8 @@ class OffersGroups(MixinBase):
             if block.names is not None:  # everything that may fail comes before the label is registered
                 self.names_.check(block.names, self.n_features_in_)
             self._process_.announce(None if group is None else [group])
-            ends = [0] * (self._process_.n_open > 0) + [
-                block.X.shape[1]
-            ]  # an open group ends before this one
+            # an open group ends before this one
+            ends = [0] * (self._process_.n_open > 0) + [block.X.shape[1]]
             return GroupBlock(block.X, block.names, types=block.types, ends=np.array(ends))
 
         known, offered = self._process_.labels, self.n_features_in_

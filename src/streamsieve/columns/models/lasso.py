@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from streamsieve._kernels import column_products as kernel
 from streamsieve._kernels import grafting, grafting_columns
@@ -173,7 +172,16 @@ class LassoModel(Part):
         known = len(self._target) == 1
         slices = NO_COLUMNS if known else column_slices(X)
         evictions: list[Eviction] = []
-        j = self._search(slices, mean, ss, start, 0, known, reason, statistic)
+
+        def search(low: int, *, known: bool) -> int:
+            """Evaluate the columns from ``low`` on, up to the first that joins."""
+            found: int = grafting_columns.search(
+                *slices, mean, ss, start, low, known, self._prices, CODES, self._feature, self._size,
+                self.residual, reason, statistic,
+            )  # fmt: skip
+            return found
+
+        j = search(0, known=known)
         while j < m:
             slices = column_slices(X) if slices is NO_COLUMNS else slices
             gone = self._join(slices, j, mean[j], ss[j], start + j)
@@ -184,7 +192,7 @@ class LassoModel(Part):
                 for feature, gradient in gone.items()
                 if feature != start + j
             ]
-            j = self._search(slices, mean, ss, start, j + 1, False, reason, statistic)  # noqa: FBT003 - a kernel
+            j = search(j + 1, known=False)
         return Outcome(reason, statistic, evictions=evictions, start=start)
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
@@ -200,17 +208,6 @@ class LassoModel(Part):
         level = l1 / scale if as_they_are else l1
         flat = abs(gradient) <= level * (1 + tol) + rounding
         return (Reason.IRRELEVANT, gradient, math.nan) if flat else None
-
-    def _search(
-        self, slices: ColumnSlices, mean: FloatArray, ss: FloatArray, start: int, low: int, known: bool,  # noqa: FBT001
-        reason: npt.NDArray[np.uint8], statistic: FloatArray,
-    ) -> int:  # fmt: skip
-        """Evaluate the columns from ``low`` on, up to the first that joins."""
-        found: int = grafting_columns.search(
-            *slices, mean, ss, start, low, known, self._prices, CODES, self._feature, self._size,
-            self.residual, reason, statistic,
-        )  # fmt: skip
-        return found
 
     def _join(self, slices: ColumnSlices, j: int, mean: float, ss: float, feature: int) -> dict[int, float]:
         """Add a column and refit; return the columns that leave, with the gradients along them."""

@@ -12,7 +12,7 @@ from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.pairwise.complete_pairs import standardized
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
-from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions, sets
+from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions_of, redundant_by
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray
@@ -94,13 +94,15 @@ class MarkovBlanketCompletePairs(SlottedRule):
     ) -> Outcome:
         p_value_of = self.test.complete.p_value_of
         reason, freedom = _CODES[found[:, 2]], found[:, 3]
-        left = evictions(
+        left = evictions_of(
             gone[:, 0], gone[:, 1], _CODES[gone[:, 2]], gone_statistic,
             p_value_of(gone_statistic, gone[:, 3]), gone[:, 4:],
         )  # fmt: skip
         kept = reason == _CODES[0]
         p_value = PValues(p_value_of, statistic, freedom)
-        return Outcome(reason, np.where(kept, own, statistic), p_value, sets(feature, found[:, 4:]), left)
+        return Outcome(
+            reason, np.where(kept, own, statistic), p_value, redundant_by(feature, found[:, 4:]), left
+        )
 
     def _expect_missing(self) -> None:
         """Compute the required proportion of variance for any number of observed rows."""

@@ -18,7 +18,7 @@ from streamsieve._kernels import partial as kernel
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
-from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions, sets
+from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions_of, redundant_by
 from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import IntArray
@@ -77,13 +77,13 @@ class MarkovBlanketCorrelation(SlottedRule):
             self.slots.double()
         some, p_value_of = slice(n_gone), self.test.p_value_of
         freedom, gone_freedom = self._freedom(verdict), self._freedom(gone_verdict[some])
-        left = evictions(
+        left = evictions_of(
             gone[some], newcomer[some], self._reason(gone_verdict[some]), gone_statistic[some],
             p_value_of(gone_statistic[some], gone_freedom), gone_by[some],
         )  # fmt: skip
         p_value = PValues(p_value_of, statistic, freedom)
         decided = np.where(verdict == 0, relevance.statistic, statistic)
-        return Outcome(self._reason(verdict), decided, p_value, sets(feature, by), left)
+        return Outcome(self._reason(verdict), decided, p_value, redundant_by(feature, by), left)
 
     def with_config(self, config: MarkovBlanketConfig) -> Self:
         """Return a rule with the same columns and other options."""

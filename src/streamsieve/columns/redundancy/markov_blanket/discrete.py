@@ -16,7 +16,7 @@ from streamsieve._kernels import tables_search as kernel
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
-from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions, sets
+from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions_of, redundant_by
 from streamsieve.exceptions import StateError
 from streamsieve.independence.chi_square import ChiSquareTest
 from streamsieve.independence.contingency_test import TableTest
@@ -201,9 +201,11 @@ class _Room:
             a[: self.n_evicted] for a in self.evicted
         )
         gone_p = p_value(gone_tested, gone_freedom)
-        left = evictions(gone, newcomer, _CODES[why], gone_statistic, gone_p, gone_by)
+        left = evictions_of(gone, newcomer, _CODES[why], gone_statistic, gone_p, gone_by)
         decided = np.where(found == 0, own, statistic)
-        return Outcome(_CODES[found], decided, PValues(p_value, tested, freedom), sets(feature, by), left)
+        return Outcome(
+            _CODES[found], decided, PValues(p_value, tested, freedom), redundant_by(feature, by), left
+        )
 
 
 def _results(m: int) -> tuple[npt.NDArray[Any], ...]:

@@ -14,7 +14,7 @@ from streamsieve._kernels.dominance import LANES
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots, SlottedRule
-from streamsieve.decisions import REDUNDANT, RELEVANT, Outcome, evictions, sets
+from streamsieve.decisions import REDUNDANT, RELEVANT, Outcome, evictions_of, redundant_by
 from streamsieve.dependence.blocks import TIE
 from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.lazy_p_values import PValues
@@ -99,8 +99,8 @@ def tested_outcome(
     # two columns have a correlation even if the target needs a correlation ratio
     p_value = PValues(p_value_given, pair, np.broadcast_to(rows - 2, pair.shape))
     feature, newcomer, strength = evicted
-    gone = evictions(
+    gone = evictions_of(
         feature, newcomer, np.full(len(feature), REDUNDANT, np.uint8), strength,
         p_value_given(strength, np.broadcast_to(evicted_rows - 2, strength.shape)), newcomer[:, None],
     )  # fmt: skip
-    return Outcome(reason, statistic, p_value, sets(candidates.feature, by[:, None]), gone)
+    return Outcome(reason, statistic, p_value, redundant_by(candidates.feature, by[:, None]), gone)

@@ -18,7 +18,7 @@ from streamsieve._kernels import discrete as kernel
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
-from streamsieve.decisions import REDUNDANT, Outcome, evictions, sets
+from streamsieve.decisions import REDUNDANT, Outcome, evictions_of, redundant_by
 from streamsieve.dependence.blocks import TIE
 from streamsieve.dependence.information import LEDGER_CODES, Information
 from streamsieve.protocols import IntArray
@@ -64,8 +64,8 @@ class PairwiseDiscrete(SlottedRule):
             n_evicted = self._settle_run(X, run, int(feature[run.start]), outcome, evicted, n_evicted)
         (gone, newcomer), pair = (array[:n_evicted] for array in evicted[:2]), evicted[2][:n_evicted]
         why, no_test = np.full(n_evicted, REDUNDANT, np.uint8), np.full(n_evicted, np.nan)
-        left = evictions(gone, newcomer, why, pair, no_test, newcomer[:, None])
-        return Outcome(reason, statistic, None, sets(feature, by[:, None]), left)
+        left = evictions_of(gone, newcomer, why, pair, no_test, newcomer[:, None])
+        return Outcome(reason, statistic, None, redundant_by(feature, by[:, None]), left)
 
     def _settle_run(
         self, X: Any, run: slice, start: int, outcome: tuple[npt.NDArray[Any], ...],

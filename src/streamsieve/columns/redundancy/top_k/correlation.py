@@ -13,7 +13,7 @@ from streamsieve._kernels import top_k as kernel
 from streamsieve._kernels.top_k import LANES
 from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Shape, Slots, SlottedRule
-from streamsieve.decisions import OUTSCORED, REDUNDANT, RELEVANT, Outcome, evictions, sets
+from streamsieve.decisions import OUTSCORED, REDUNDANT, RELEVANT, Outcome, evictions_of, redundant_by
 from streamsieve.dependence.blocks import TIE
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Float, Int, register
@@ -191,7 +191,9 @@ def _outcome(new: Entries, fates: Fates) -> Outcome:
     """Return the results as an outcome; the statistic is always the dependence on the target."""
     at = np.flatnonzero(fates.gone >= 0)
     newcomer, (statistic, p_value) = new.feature[at], fates.gone_values[:, at]
-    left = evictions(
+    left = evictions_of(
         fates.gone[at], newcomer, _CODES[fates.gone_fate[at]], statistic, p_value, newcomer[:, None]
     )
-    return Outcome(_CODES[fates.fate], new.values[1], None, sets(new.feature, fates.by[:, None]), left)
+    return Outcome(
+        _CODES[fates.fate], new.values[1], None, redundant_by(new.feature, fates.by[:, None]), left
+    )

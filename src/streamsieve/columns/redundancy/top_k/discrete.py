@@ -31,7 +31,7 @@ class TopKDiscrete(TopKBuffer):
     }
 
     def __init__(self, n: int, k: int, weight: float, bins: int, *, normalized: bool) -> None:
-        self._bins, self._normalized, self._g = bins, normalized, c_log_c(n)
+        self._bins, self._normalized, self._c_log_c = bins, normalized, c_log_c(n)
         super().__init__(n, k, weight)
 
     def _columns(self) -> dict[str, tuple[str, Shape]]:
@@ -50,7 +50,7 @@ class TopKDiscrete(TopKBuffer):
             shared = np.zeros(len(self.slots) + 1)
             entropy = kernel.compare(
                 X.indices[part], X.data[part], self._bins, *self.slots.of("codes", "counts", "entropy"),
-                self._kept, self._g, shared, codes, counts,
+                self._kept, self._c_log_c, shared, codes, counts,
             )  # fmt: skip
             alike = 2 * shared[members] / (entropy + self.slots["entropy"][members])
             copied = self._first(alike >= 1 - TIE)
@@ -83,6 +83,6 @@ class TopKDiscrete(TopKBuffer):
             yield "the counts of a member are not those of its codes"
             return
         for slot in range(self._kept):
-            entropy[slot] = kernel.entropy(counts[slot], width, self.n, self._g)
+            entropy[slot] = kernel.entropy(counts[slot], width, self.n, self._c_log_c)
         if not np.all(entropy > 0):
             yield "a member is constant"
