@@ -104,8 +104,7 @@ class Grafting(MultiPass, ColumnSelector):
 
     Deviations from the paper: columns of a block are judged in order of arrival, not by decreasing gradient,
     so that the result does not depend on the size of blocks; the loss is minimized by Newton's method and
-    coordinate descent
-    instead of conjugate gradients.
+    coordinate descent instead of conjugate gradients.
 
     References
     ----------

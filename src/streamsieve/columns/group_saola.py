@@ -73,8 +73,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
         discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
         independent.  See ``OnlineFDR`` for the assumptions of each procedure.  For "fisher_z".  If None, all
-        levels
-        are alpha.
+        levels are alpha.
     lag : int, default=0
         For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
         the range over which columns depend on each other.
@@ -116,10 +115,9 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
 
     Ties: of two equals, the new column is rejected inside a group, and the older one is evicted between
     groups, for all measures, as in the authors' toolbox.  Values within 1e-12 are equal.  The toolbox skips
-    columns whose *sum* is 0; here
-    only constant columns are skipped.  More than two classes: see ``FisherZ``.  With a stop at
-    ``max_features``, more columns may be kept than that: a column can eliminate one of its group that had
-    eliminated earlier ones.
+    columns whose *sum* is 0; here only constant columns are skipped.  More than two classes: see ``FisherZ``.
+    With a stop at ``max_features``, more columns may be kept than that: a column can eliminate one of its
+    group that had eliminated earlier ones.
 
     References
     ----------

@@ -35,8 +35,7 @@ class InteractionScan(ColumnSelector):
         Number of marginally irrelevant columns to remember as partners, and as many kept ones, in
         [1, 65536].  A pair farther apart is not found; ``n_missed_pairs_`` counts such pairs.  "auto" is the
         number that fits into 256 MiB: 65,536 columns of 2,000 rows, 1,500 of 100,000 rows.  A column is
-        tested
-        with every partner in the pool, so over a long stream a smaller pool takes less time.
+        tested with every partner in the pool, so over a long stream a smaller pool takes less time.
     alpha : float, default=0.05
         Bound on the family-wise error rate, the probability of any false rejection among all tests of the
         stream, in (0, 1).  It holds for any dependence between columns, as far as the p-values hold (they are
@@ -59,8 +58,8 @@ class InteractionScan(ColumnSelector):
         1,200 rows.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
-        fewer than 10 rows each, mean regression, anything else classification.  A
-        numeric y is discretized into 5 classes of equal frequency.
+        fewer than 10 rows each, mean regression, anything else classification.  A numeric y is discretized
+        into 5 classes of equal frequency.
     ledger : {"all", "kept", "none"}, default="all"
         Which decisions to record.
     stop : Stop or None, default=None

@@ -74,8 +74,7 @@ class OGFS(OffersGroups, ColumnSelector):
     A group is decided when it is complete: ``offer`` returns the decisions on the groups that the call
     completed.  Until then ``selected_``, ``groups_`` and the last lines of ``ledger_`` are provisional, as if
     the open group ended here.  Reading them changes nothing, and the result does not depend on the size of
-    blocks.  Memory
-    grows with the columns kept and those accepted of one group.
+    blocks.  Memory grows with the columns kept and those accepted of one group.
 
     Separability rises if and only if a column's own ratio is above it: of a group sorted from best to worst
     one column is accepted, and nearly all if sorted the other way.  The paper intends the order of arrival;

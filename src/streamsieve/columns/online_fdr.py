@@ -131,10 +131,9 @@ class OnlineFDR(ColumnSelector):
     """Online FDR control: keep columns under a bound on the false discovery rate, for streams of any length.
 
     Column t is kept if its p-value is at most its level.  Levels depend on earlier discoveries: they decrease
-    while nothing is found, and increase after every column kept.  The false discovery
-    rate (FDR), the expected proportion of false discoveries among the columns kept, is then at most ``alpha``
-    at any time, under the assumptions of the procedure (below) and if rows are independent.  No column is
-    ever evicted.
+    while nothing is found, and increase after every column kept.  The false discovery rate (FDR), the
+    expected proportion of false discoveries among the columns kept, is then at most ``alpha`` at any time,
+    under the assumptions of the procedure (below) and if rows are independent.  No column is ever evicted.
 
     Parameters
     ----------
@@ -229,8 +228,8 @@ default="addis"
     and of the columns before, and for others there is no theorem.
 
     p-values assume independent rows, unless ``begin`` is given ``serial`` or ``groups``.  Simulated with
-    AR(1) rows of coefficient 0.8 and alpha = 0.05, "addis" had an FDR of 0.84
-    without ``serial`` and of 0.04 with it.
+    AR(1) rows of coefficient 0.8 and alpha = 0.05, "addis" had an FDR of 0.84 without ``serial`` and of 0.04
+    with it.
 
     A column that cannot be tested (constant, collinear, too few rows) does not count as a test: it costs no
     wealth and does not count for the lag.  Weights, thresholds and the initial wealth are those recommended

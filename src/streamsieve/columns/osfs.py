@@ -125,15 +125,14 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     by tables, inter-IAMB over the columns kept and such candidates decides instead, and a kept
     column that is independent of y given the others leaves: with too few rows to test sets of columns with
     many levels, OSFS keeps too many columns.  Tests are at ``alpha``, correlations by t.  Spouses are
-    computed
-    from the columns now kept and in the pool, so the ledger shows the current decision, such as "kept, spouse
-    through c", instead of the one that ``offer`` returned.  A column that was dropped from the pool before
-    its child arrived cannot be found (``n_forgotten_``).  ``IAMB`` and ``InterIAMB`` find spouses offline.
+    computed from the columns now kept and in the pool, so the ledger shows the current decision, such as
+    "kept, spouse through c", instead of the one that ``offer`` returned.  A column that was dropped from the
+    pool before its child arrived cannot be found (``n_forgotten_``).  ``IAMB`` and ``InterIAMB`` find spouses
+    offline.
 
     The authors' toolbox skips columns whose *sum* is 0; here only constant columns are.  Relevance is tested
     column by column, so two columns that are informative only jointly (exclusive or) are not found.  The
-    result
-    depends on the order of columns, but not on the size of blocks.
+    result depends on the order of columns, but not on the size of blocks.
 
     With ``missing="omit"``, a test of a column given a set uses the n rows where the column and the whole set
     are observed, and the degrees of freedom of these rows.  Its size is that of complete data if, given the

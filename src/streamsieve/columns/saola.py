@@ -97,8 +97,7 @@ class SAOLA(ColumnSelector):
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
         discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
         independent.  See ``OnlineFDR`` for the assumptions of each procedure.  Needs p-values.  If None, all
-        levels
-        are alpha.
+        levels are alpha.
     lag : int, default=0
         For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
         the range over which columns depend on each other.

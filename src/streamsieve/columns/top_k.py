@@ -71,12 +71,11 @@ class TopK(ColumnSelector):
         columns.  Columns that are not significant never enter.  None: no test.
     p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
         How p-values are computed; must be available for the test.  Correlations: "t" is Student's t (F for
-        more than two
-        classes), exact if y or the column is normal.  "confirmed", the default, is t, but the larger of t and
-        a test of normal scores if both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2
-        tables; see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
-        Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
-        permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
+        more than two classes), exact if y or the column is normal.  "confirmed", the default, is t, but the
+        larger of t and a test of normal scores if both are skewed or heavy-tailed, and Fisher's exact test
+        for small 2 x 2 tables; see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at
+        small levels.  Tables: "moments", the default, takes the mean and variance of Pearson's statistic over
+        all permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
         limiting chi-squared distribution, as in the papers: liberal in sparse tables.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
@@ -93,8 +92,7 @@ class TopK(ColumnSelector):
         Online FDR procedure that sets the level of each relevance test, so that alpha bounds the false
         discovery rate of the columns found relevant, not of those kept (see ``n_found_``); rows must be
         independent.  See ``OnlineFDR`` for the assumptions of each procedure.  If None, all levels are alpha.
-        A
-        procedure tests columns in order, so selectors with one do not merge.
+        A procedure tests columns in order, so selectors with one do not merge.
     lag : int, default=0
         For ``fdr``: number of preceding tests whose outcome may not affect the current level; it must reach
         the range over which columns depend on each other.
@@ -335,22 +333,12 @@ class TopK(ColumnSelector):
                 "columns to one selector"
             )
         self._check_same(other)
-        mine, theirs = self._all_rows, other._all_rows
-        held, other_held = (sieve.__dict__.get("_holdout_") for sieve in (self, other))
-        same = (
-            self.task_ == other.task_
-            and _equal(mine.y, theirs.y)
-            and mine.same_dependence(theirs)
-            and (held is None) == (other_held is None)
-        )
-        if held is not None and other_held is not None:
-            same = same and np.array_equal(held.mask, other_held.mask)
-        named = mine.rows is not None and theirs.rows is not None
-        if not same or (named and not _equal(mine.rows, theirs.rows)):
+        if not self._began_alike(other):
             raise MergeError(
                 "the two selectors began with different rows or labels: begin both with the same y (and "
                 "identifiers, groups, serial and holdout), in the same order"
             )
+        mine, theirs = self._all_rows, other._all_rows
         shift, given, names = self.n_features_in_, other.names_.known, self.names_
         try:
             names.check(list(given.values()), shift)
@@ -365,17 +353,25 @@ class TopK(ColumnSelector):
         mine.rows = theirs.rows if mine.rows is None else mine.rows
         if "_types_" in self.__dict__:
             self._types_.append(other._types_.codes)
-        if held is not None and other_held is not None:
-            held.columns.absorb(other_held.columns, shift, self._selected())
+        if self._has_holdout:
+            self._holdout_.columns.absorb(other._holdout_.columns, shift, self._selected())
         self.__dict__.pop("feature_names_in_", None)
         return self
 
-    @property
-    def _buffer(self) -> TopKBuffer:
-        return cast(TopKBuffer, self._process_.rule)
+    def _began_alike(self, other: Self) -> bool:
+        """Whether two selectors have the same rows, target, dependence of rows and rows held out."""
+        mine, theirs = self._all_rows, other._all_rows
+        if self._has_holdout is not other._has_holdout:
+            return False
+        if self._has_holdout and not np.array_equal(self._holdout_.mask, other._holdout_.mask):
+            return False
+        identified = mine.rows is not None and theirs.rows is not None
+        same_rows = not identified or _equal(mine.rows, theirs.rows)
+        alike = self.task_ == other.task_ and _equal(mine.y, theirs.y) and mine.same_dependence(theirs)
+        return same_rows and alike
 
     def _take_over(self, other: Self, shift: int) -> None:
-        """Record the other's decisions, offer its members to the buffer, and return the evictions."""
+        """Record the other's decisions, let its members compete with ours, and record the evictions."""
         theirs, names = other.names_, self.names_
 
         def renamed(name: str) -> str:
@@ -385,9 +381,9 @@ class TopK(ColumnSelector):
         for line in other.ledger_:
             here, causes = renamed(line.feature), tuple(map(renamed, line.by))
             self.ledger_.note(line._replace(step=shift + line.step, feature=here, by=causes))
-        members = other._buffer.members
+        members = cast(TopKBuffer, other._process_.rule).members
         new = members._replace(feature=members.feature + shift)
-        fates = self._buffer.enter(new)
+        fates = cast(TopKBuffer, self._process_.rule).enter(new)
         last = max(shift + other.n_features_in_ - 1, 0)
         for j, newcomer in enumerate(new.feature.tolist()):
             gone, numbers = int(fates.gone[j]), fates.gone_values[:, j]

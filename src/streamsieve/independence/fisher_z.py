@@ -41,8 +41,7 @@ def p_value_given(
     given them; its degrees of freedom are n - k - 2, or n - k - C for C classes.  That is the t test, or the
     F test.  With ``way="z"``, one contrast has Fisher's transformation, which is normal in the limit, and
     n - k - 3.  Without degrees of freedom the p-value is 1.  ``least`` is the p-value of a perfect
-    correlation,
-    which no model of continuous values has.
+    correlation, which no model of continuous values has.
     """
     some = np.maximum(freedom, 1)
     size = np.asarray(np.minimum(np.abs(r), 1.0))
@@ -123,10 +122,8 @@ class FisherZ(RelevanceTest):
     that of t and this level.  For 2 x 2 tables it is Fisher's.  P-values above alpha, of rejected columns,
     are those of t.  It is valid for any distributions, to the order of an expansion of the permutation
     distribution; ``python -m studies.calibration.pairs`` measures the sizes of both for pairs of families.
-    Rows must
-    be independent.  The p-value of a perfect correlation is the probability of one permutation of the target.
-    Partial
-    correlations are tested by t.
+    Rows must be independent.  The p-value of a perfect correlation is the probability of one permutation of
+    the target.  Partial correlations are tested by t.
 
     References
     ----------

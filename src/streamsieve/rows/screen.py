@@ -39,8 +39,8 @@ from streamsieve.summaries.nesting import AnySummary, innermost
 class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSelector):
     """Univariate screening of streaming rows: keep the features with the best scores, in one pass.
 
-    Any criterion becomes a streaming selector: rows go into a small mergeable summary, and the scores of all
-    data so far, or of the recent data, are computed from it on access.
+    Rows go into a small mergeable summary; the criterion's scores of all data so far, or of the recent data,
+    are computed from it on access.
 
     Parameters
     ----------
@@ -61,12 +61,11 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         With alpha: which error rate alpha bounds: the type I error of each test ("none"), the family-wise
         error rate ("bonferroni"), or the false discovery rate ("bh", Benjamini-Hochberg).
     looks : {"once", "any"}, default="once"
-        With alpha: how often the selection is read.  "once": alpha holds for a selection that is read once,
-        after a number of rows chosen in advance.  "any": it holds for all selections together, read at any
-        time (alpha spending).
+        With alpha: how often the selection is read.  "once": alpha holds for one reading, after a number of
+        rows chosen in advance.  "any": it holds for all readings together, at any time (alpha spending).
     min_zscore : float or None, default=None
-        Keep features whose score is above mean + min_zscore x standard deviation of the scores,
-        any number; with k, at most the k best of them.  The selection may be empty.
+        Keep features whose score exceeds mean + min_zscore x standard deviation of the scores; with k, at
+        most the k best of them.  The selection may be empty.
     half_life : float or None, default=None
         Number of rows after which the weight of an observation is halved, at least 1.  If None, all rows
         count alike.
@@ -81,8 +80,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         1000 for the other detectors.
     detector : {"glr", "page_hinkley", "adwin"}, default="glr"
         Test for a change of relevance.  "glr" has at most one expected false alarm in 100,000 rows; the
-        others detect only strong changes, unless blocks are large.  "adwin" needs river, and is slow
-        with very many features.
+        others detect only strong changes, unless blocks are large.  "adwin" needs river, and is slow.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target, for criteria that support both ("auto", "mutual_info", "ksg"). "auto" decides by the
         first batch: text, bool and up to 20 distinct whole numbers are classes, fractional numbers are
@@ -97,9 +95,8 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         For criteria over bins: bound on the rank error, as a fraction of the rows; see
         :class:`streamsieve.summaries.Quantiles`.
     exact : bool, default=False
-        For criteria over bins: whether to store all rows and sort their columns.  Scores are then exact,
-        "gini" tries every threshold, and a numeric target is cut at its quantiles.  Other criteria are always
-        exact.
+        For criteria over bins: whether to store all rows and sort their columns, for exact scores.  "gini"
+        then tries every threshold, and a numeric target is cut at its quantiles.
     weight_kind : {"frequency", "importance"}, default="frequency"
         "frequency": ``sample_weight`` k is equivalent to k copies of a row. "importance": weights of single
         observations, such as inverse probabilities or functions of age; p-values then use the effective
@@ -113,8 +110,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
     review_every : int or None, default=None
         Number of rows between updates of the ledger.  If None, it is updated when the selection is accessed.
     ledger : {"all", "kept", "none"}, default="all"
-        Whether to record which features entered and left the selected set, when, and with what score; "kept"
-        is the same as "all".
+        Whether to record which features entered and left the selected set; "kept" is the same as "all".
 
     Attributes
     ----------
@@ -135,12 +131,11 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
 
     **When it fails.** Features are scored one by one: all copies of a good feature are kept, and features
     that are informative only jointly (XOR) are not.  Rows from before a drift count fully unless
-    ``half_life``,
-    ``window`` or ``on_drift`` is given.
+    ``half_life``, ``window`` or ``on_drift`` is given.
 
-    Ties go to the first feature.  The result does not depend on the size of batches.
-    Under a half-life, p-values use the effective number of rows, (sum w)^2 / sum w^2.  Importance weights
-    ``2^((t - now) / h)`` give what ``half_life=h`` gives, whatever the order of rows.
+    Ties go to the first feature.  The result does not depend on the size of batches.  Under a half-life,
+    p-values use the effective number of rows.  Importance weights ``2^((t - now) / h)`` give what
+    ``half_life=h`` gives, whatever the order of rows.
 
     p-values assume independent rows.  Those of "f", "fisher" and "correlation" are exact if the feature (or
     the target) is normal.  With a rare class and a skewed or heavy-tailed feature they and those of "t" are
@@ -161,10 +156,9 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
     and so are features that separate the classes perfectly, which are always kept.  With m features, no score
     can be more than sqrt(m - 1) standard deviations above the mean.
 
-    Screens of the literature: counts of discrete values and their chi-squared or information (Katakis) are
-    ``Screen(ChiSquare(discrete=True))``; sums of n log n and n^2 that fade (Sovdat) are the same with
-    ``MutualInfo`` or ``Gini`` and ``window`` or ``half_life``; a window with a dynamic threshold (Gomes) is
-    ``min_zscore``, whose rule is ours; neighbors in a window (Keller) are "ksg".
+    Screens of the literature: chi-squared of counts (Katakis) is ``Screen(ChiSquare(discrete=True))``; fading
+    sums of n log n and n^2 (Sovdat) are ``MutualInfo`` or ``Gini`` with ``window`` or ``half_life``; a
+    dynamic threshold (Gomes) is ``min_zscore``, whose rule is ours; neighbors in a window (Keller) are "ksg".
 
     References
     ----------
@@ -252,8 +246,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         """Yield a screen for every criterion, and the other selection rules, adaptations and outputs."""
         yield cls()
         for name in named_criteria():
-            # "ksg" scores uninformative features 0, so the ten best of a few features would depend on their
-            # order
+            # "ksg" scores uninformative features 0: the ten best of a few would depend on their order
             yield cls(name, percentile=20 if name == "ksg" else None)
         yield cls("mutual_info", task="regression")
         yield cls(criteria.MutualInfo(discrete=True))
@@ -287,8 +280,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         plain = self._plain_criterion if known else None
         needs, tasks = (None, frozenset()) if plain is None else (plain.needs, plain.tasks)
         counts = self.criterion == AUTO or isinstance(plain, TableCriterion)
-        if self.criterion == AUTO:
-            tasks = ANY_TASK
+        tasks = ANY_TASK if self.criterion == AUTO else tasks
         if self.task == "regression":
             tasks &= {Task.REGRESSION}
         elif self.task == "classification":
@@ -343,10 +335,9 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
                 f"{'a numeric target' if kind is Task.REGRESSION else 'labels'} use {' or '.join(able)}"
             )
         for name in ("half_life", "window", "on_drift") if self.exact else ():
-            if getattr(self, name) is not None:
-                given = f"{name}={getattr(self, name)!r}"
+            if (value := getattr(self, name)) is not None:
                 raise ParameterError(
-                    f"exact=True keeps all rows, but {given} forgets them: give only one of them"
+                    f"exact=True keeps all rows, but {name}={value!r} forgets them: give only one of them"
                 )
 
     def _learn(self, batch: RowBatch) -> None:
@@ -373,9 +364,9 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         super()._merge_rows(others)
 
     def _scores(self) -> FloatArray:
-        criterion, inner = self._criterion, innermost(self._summary_)
-        exact = self.exact and sorts_columns(criterion)
-        return self._padded(criterion.exact(inner) if exact else criterion(inner), criterion.worst)
+        criterion, summary = self._criterion, innermost(self._summary_)
+        score = criterion.exact if self.exact and sorts_columns(criterion) else criterion
+        return self._padded(score(summary), criterion.worst)
 
     @fitted_property
     def pvalues_(self) -> FloatArray:
@@ -392,17 +383,16 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         summary, criterion = self._summary_, self._criterion
-        width = getattr(summary, "n_features", -1)
-        if type(summary) is not type(self._new_summary()) or not serves(
-            criterion, innermost(summary), exact=self.exact
-        ):
+        width, inner = getattr(summary, "n_features", -1), innermost(summary)
+        same_kind = type(summary) is type(self._new_summary())
+        if not same_kind or not serves(criterion, inner, exact=self.exact):
             yield f"the summary does not serve criterion={criterion.name!r}"
         # rows of weight 0 have feature names, but are not added to the summary
-        elif max(width, getattr(innermost(summary), "n_features", -1)) > self.n_features_in_:
+        elif max(width, getattr(inner, "n_features", -1)) > self.n_features_in_:
             yield "the summary has more features than there are"
-        elif (summary.half_life if hasattr(summary, "half_life") else self.half_life) != self.half_life:
+        elif getattr(summary, "half_life", self.half_life) != self.half_life:
             yield f"the summary has another half_life than {self.half_life}"
-        elif getattr(innermost(summary), "weight_kind", self.weight_kind) != self.weight_kind:
+        elif getattr(inner, "weight_kind", self.weight_kind) != self.weight_kind:
             yield f"the summary has another weight_kind than {self.weight_kind}"
         elif self._spends_ is not (self.looks == "any"):
             yield f"the selection was not made with looks={self.looks!r}"

@@ -1,9 +1,8 @@
 """Three-way decisions: reject a column, keep it, or let it wait for a partner (OSSFS-DD).
 
 A column is routed by comparing its dependence on the target with those of all columns so far.  A candidate
-competes with
-every member.  Waiting columns become members in pairs, when the pool is full or the run ends.  While there
-are too few members, a top-k buffer of the best columns by mRMR is maintained as a substitute.
+competes with every member.  Waiting columns become members in pairs, when the pool is full or the run ends.
+While there are too few members, a top-k buffer of the best columns by mRMR is maintained as a substitute.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """The pairwise rule in plain Python, for any measure of dependence between two columns.
 
 A candidate F is compared with the kept columns in order of arrival.  F and a kept column K are a redundant
-pair if their
-dependence on each other reaches the smaller (``bound="min"``) of their dependences on the target, or the
-larger (``"max"``).  Of such a pair the column that depends less on the target leaves; of equals, F leaves.
-If F is the one to leave, it is rejected at once.  In the paper, kept columns that F had eliminated before are
-evicted nevertheless; in the two-phase variant they stay.
+pair if their dependence on each other reaches the smaller (``bound="min"``) of their dependences on the
+target, or the larger (``"max"``).  Of such a pair the column that depends less on the target leaves; of
+equals, F leaves.  If F is the one to leave, it is rejected at once.  In the paper, kept columns that F had
+eliminated before are evicted nevertheless; in the two-phase variant they stay.
 """
 
 from __future__ import annotations
