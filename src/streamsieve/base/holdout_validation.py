@@ -154,7 +154,7 @@ class HoldoutValidation(MixinBase):
         """Return x without the held-out rows."""
         return self._holdout_.seen(X) if self._has_holdout else X
 
-    def _hold(self, block: ColumnBlock, start: int) -> None:
+    def _keep_held_out(self, block: ColumnBlock, start: int) -> None:
         """Store the held-out values of the columns that are kept or may still be kept."""
         self._holdout_.take(block.X, block.arrived(start), self._named())
 

@@ -15,7 +15,14 @@ from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.logistic import LogisticModel
-from streamsieve.columns.models.stepwise import COLLINEAR, LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested, Values
+from streamsieve.columns.models.stepwise import (
+    COLLINEAR_FRACTION,
+    LEAST_LEFT,
+    LEAST_WEALTH,
+    Stepwise,
+    Tested,
+    Values,
+)
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.blocks import RELATIVE_TIE
 from streamsieve.dependence.target import numeric_target
@@ -116,7 +123,7 @@ class AlphaInvestor(Stepwise):
             return None
         ss, inside, dot = linear.project_one(x, model.basis, model.size, model.residual)
         outside = ss - inside
-        if not (0.0 < ss < math.inf and outside > COLLINEAR * ss):
+        if not (0.0 < ss < math.inf and outside > COLLINEAR_FRACTION * ss):
             return None  # constant, collinear or not finite: `offer` finds out which
         level = self.wealth / (2 * (self.tests + 1))
         if level < 0.5 * self._bar[0]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.columns.models.linear import DowndatableLinearModel
-from streamsieve.columns.models.stepwise import Candidates, Stepwise, Tested, Values
+from streamsieve.columns.models.stepwise import ModelCandidates, Stepwise, Tested, Values
 from streamsieve.decisions import Eviction
 from streamsieve.dependence.blocks import RELATIVE_TIE
 from streamsieve.dependence.target import numeric_target
@@ -57,7 +57,7 @@ class CriterionSearch(Stepwise):
             return penalties
         return np.full(len(feature), 2.0 if self.criterion == "aic" else math.log(self.n))
 
-    def joined(self, candidates: Candidates, low: int, newcomer: int) -> list[Eviction]:
+    def joined(self, candidates: ModelCandidates, low: int, newcomer: int) -> list[Eviction]:
         """Remove older columns whose loss, given the newcomer, is below the penalty."""
         model, penalty = self.model, float(self._penalty(np.array([newcomer]))[0])
         gone: list[Eviction] = []

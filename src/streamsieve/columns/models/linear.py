@@ -14,7 +14,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.special import fdtrc
 
-from streamsieve.columns.models.stepwise import Candidates
+from streamsieve.columns.models.stepwise import ModelCandidates
 from streamsieve.dependence.blocks import column_products, dense_column, inner_products, some_columns
 from streamsieve.dependence.target import with_squares
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason
@@ -226,7 +226,7 @@ class DowndatableLinearModel(LinearModel):
             yield "the columns do not span the basis"
 
 
-class LinearCandidates(Candidates):
+class LinearCandidates(ModelCandidates):
     """Columns of a block as candidates for a linear model.
 
     For a column x let u be its part outside the model.  With the residual r of y, ``u'r = x'r`` and

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from streamsieve._kernels import logistic
 from streamsieve.columns.models.linear import LinearModel
-from streamsieve.columns.models.stepwise import Candidates
+from streamsieve.columns.models.stepwise import ModelCandidates
 from streamsieve.dependence.blocks import column_products, dense_column, inner_products, some_columns
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Array, Nested, Part
@@ -159,7 +159,7 @@ def _fit(design: FloatArray, y: FloatArray, coefficients: FloatArray) -> FloatAr
     return coefficients
 
 
-class LogisticCandidates(Candidates):
+class LogisticCandidates(ModelCandidates):
     """Columns of a block as candidates for a logistic model.
 
     Collinearity is relative to the unweighted length of a column, so a column that varies only in rows with

@@ -106,7 +106,7 @@ class MultiPass(MixinBase):
                 seen = replace(piece, X=self._seen(piece.X))  # without rows held out
                 kept_one = self._record_again(piece, self._settle(seen, start + low))
                 if self._has_holdout:
-                    self._hold(piece, start + low)
+                    self._keep_held_out(piece, start + low)
                 self._found_ = max(self._found_, self.n_kept_)
                 changed |= kept_one
                 if stop is not None:

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve.decisions import COLLINEAR as COLLINEAR_CODE
-from streamsieve.decisions import CONSTANT, IRRELEVANT, KEPT, REASON_CODE, Eviction, Outcome
+from streamsieve.decisions import COLLINEAR, CONSTANT, IRRELEVANT, KEPT, REASON_CODE, Eviction, Outcome
 from streamsieve.dependence.blocks import dense_columns, some_columns, without_offsets
 from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason
 from streamsieve.state import Part
@@ -24,7 +23,7 @@ from streamsieve.state import Part
 BLOCK = 1024
 #: A centered column is collinear if less than this fraction of its sum of squares lies outside the model;
 #: five digits are left then.
-COLLINEAR = 1e-10
+COLLINEAR_FRACTION = 1e-10
 #: Minimum initial wealth of an investing rule, and what 2^53 columns leave of it: levels, which are fractions
 #: of the wealth, never underflow to 0.
 LEAST_WEALTH, LEAST_LEFT = 1e-100, 1e-110
@@ -35,7 +34,7 @@ Tested: TypeAlias = tuple[FloatArray, FloatArray | None, bool]
 Values: TypeAlias = Callable[[IntArray], FloatArray]
 
 
-class Candidates(ABC):
+class ModelCandidates(ABC):
     """Columns of a small block, and the gain of each for the current model."""
 
     model: Model
@@ -57,7 +56,7 @@ class Candidates(ABC):
         The gain of a collinear column is 0, and so are all gains once the model has an obstacle.
         """
         outside = self.outside[low:]
-        free, gain = outside > COLLINEAR * self.ss[low:], np.zeros(len(outside))
+        free, gain = outside > COLLINEAR_FRACTION * self.ss[low:], np.zeros(len(outside))
         if self.model.obstacle is None:
             np.divide(self.direction[low:] ** 2, outside, out=gain, where=free)
         return free, gain
@@ -89,7 +88,7 @@ class Model(Protocol):
         """Why no further column can be tested, or None."""
         ...
 
-    def candidates(self, X: Matrix) -> Candidates:
+    def candidates(self, X: Matrix) -> ModelCandidates:
         """Return columns (dense, or CSC without offsets) as candidates for this model."""
         ...
 
@@ -127,7 +126,7 @@ class Stepwise(Part, ABC):
         values : function from positions of columns to their values, a row per column
         """
 
-    def joined(self, candidates: Candidates, low: int, newcomer: int) -> list[Eviction]:  # noqa: ARG002
+    def joined(self, candidates: ModelCandidates, low: int, newcomer: int) -> list[Eviction]:  # noqa: ARG002
         """Remove columns from the model after column ``newcomer`` has joined; optional.
 
         Candidates from ``low`` on are still to be tested.
@@ -172,10 +171,10 @@ class Stepwise(Part, ABC):
         obstacle = self.model.obstacle
         reasons = np.full(len(free), IRRELEVANT if obstacle is None else REASON_CODE[obstacle], np.uint8)
         if obstacle is None:
-            reasons[~free] = COLLINEAR_CODE
+            reasons[~free] = COLLINEAR
         reasons[constant] = CONSTANT
         return reasons
 
 
-def _values(candidates: Candidates, low: int, some: IntArray) -> FloatArray:
+def _values(candidates: ModelCandidates, low: int, some: IntArray) -> FloatArray:
     return candidates.values(low + some)

@@ -258,11 +258,11 @@ class ThreeWay(Part):
         pairs, enough = self._outlook()
         if not enough and self.buffer_deferred is not None:
             return self._settled(self.buffer_deferred.copy())
-        decisions = self.deferred.copy()
+        deferred = self.deferred.copy()
         for slot, partner in pairs.items():
             feature, by = self.columns.features([slot, partner]).tolist()
-            decisions.reason[feature - decisions.start], decisions.by[feature - decisions.start] = KEPT, by
-        return self._settled(decisions)
+            deferred.reason[feature - deferred.start], deferred.by[feature - deferred.start] = KEPT, by
+        return self._settled(deferred)
 
     def _settled(self, decided: DeferredColumns) -> Outcome:
         return outcome_of(decided, correlation_p_values(decided, self.test), self.test)

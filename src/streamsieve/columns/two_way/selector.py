@@ -225,9 +225,9 @@ class TwoWay(LearnsRows, ColumnSelector):
             )
         return super()._checked(X, names)
 
-    def _offer_checked(self, X: Any, names: Sequence[str] | None, shape: Any = None) -> Decisions:
+    def _offer_checked(self, X: Any, names: Sequence[str] | None, extend: Any = None) -> Decisions:
         self._settle_identity()
-        return super()._offer_checked(X, names, shape)
+        return super()._offer_checked(X, names, extend)
 
     def _offer(self, block: ColumnBlock) -> Outcome:
         evicted = self._review() if self._unjudged_ else []

@@ -71,31 +71,26 @@ class MarkovBlanketDiscrete(SlottedRule):
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Decide on candidates in order, given the kept columns."""
-        X, at, feature, relevance = candidates
-        (levels,) = relevance.columns
-        out = _Room(len(at), self._kept + len(at))
-        pieces = self.test.pieces(X)
+        (levels,) = candidates.relevance.columns
+        m = len(candidates.at)
+        out = _Room(m, self._kept + m)
+        pieces = self.test.pieces(candidates.X)
         low = 0
-        while low < len(at):
+        while low < m:
             if self._packed and levels[low] > 2:
                 self._unpack()
-            high = min(len(at), low + max(1, CHUNK_VALUES // self.n))
+            high = min(m, low + max(1, CHUNK_VALUES // self.n))
             if self._packed and np.any(levels[low:high] > 2):
                 high = low + int(np.argmax(levels[low:high] > 2))
-            part = slice(low, high)
-            self._settle_some(pieces, at[part], feature[part], levels[part], out, part)
+            self._settle_some(candidates, slice(low, high), pieces, out)
             low = high
-        return out.outcome(feature, relevance.statistic)
+        return out.outcome(candidates.feature, candidates.relevance.statistic)
 
-    def _settle_some(
-        self,
-        pieces: tuple[Any, ...],
-        at: IntArray,
-        feature: IntArray,
-        levels: IntArray,
-        out: _Room,
-        part: slice,
-    ) -> None:
+    def _settle_some(self, candidates: Candidates, part: slice, pieces: tuple[Any, ...], out: _Room) -> None:
+        """Decide on some candidates, all bits or all numbers; ``pieces`` is the block in the test's form."""
+        at, feature, levels = (
+            a[part] for a in (candidates.at, candidates.feature, *candidates.relevance.columns)
+        )
         test = self.test
         bits = numbers = None
         if self._packed:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import paired_columns as kernel
 from streamsieve.columns.redundancy.contract import Candidates
-from streamsieve.columns.redundancy.pairwise.correlation import room, tested_outcome
+from streamsieve.columns.redundancy.pairwise.correlation import empty_results, tested_outcome
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import Outcome
@@ -54,7 +54,7 @@ class PairwiseCompletePairs(SlottedRule):
     def settle(self, candidates: Candidates) -> Outcome:
         """Decide on candidates in order, given the kept columns."""
         X, at, feature, relevance = candidates
-        (by, pair), evicted = room(len(at), self._kept)
+        (by, pair), evicted = empty_results(len(at), self._kept)
         rows, evicted_rows = np.zeros(len(at), np.int64), np.zeros(self._kept + len(at), np.int64)
         strength, n_evicted = np.abs(relevance.statistic), 0
         for part, fresh, seen in standardized(X, at):
@@ -75,7 +75,7 @@ class PairwiseCompletePairs(SlottedRule):
 
     @classmethod
     def _empty(cls, record: Mapping[str, Any]) -> Self:
-        return cls(record["columns"].shape[1], PairwiseConfig(record["two_phase"], record["use_max"]))
+        return cls(record["columns"].shape[1], PairwiseConfig.of(record))
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

@@ -49,7 +49,7 @@ class PairwiseCorrelation(SlottedRule):
         X, at, feature, relevance = candidates
         slices = (*candidates.slices(), sp.issparse(X), *relevance.columns)
         strength = np.abs(relevance.statistic)
-        (by, pair), evicted = room(len(at), self._kept)
+        (by, pair), evicted = empty_results(len(at), self._kept)
         done = n_evicted = 0
         while True:
             done, self._kept, n_evicted = kernel.decide(
@@ -72,7 +72,7 @@ class PairwiseCorrelation(SlottedRule):
 
     @classmethod
     def _empty(cls, record: Mapping[str, Any]) -> Self:
-        return cls(record["columns"].shape[1], PairwiseConfig(record["two_phase"], record["use_max"]))
+        return cls(record["columns"].shape[1], PairwiseConfig.of(record))
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
@@ -81,8 +81,10 @@ class PairwiseCorrelation(SlottedRule):
         return rule
 
 
-def room(m: int, kept: int) -> tuple[tuple[IntArray, FloatArray], tuple[IntArray, IntArray, FloatArray]]:
-    """Return arrays for (winner, r) of m candidates, and (feature, winner, r) of those evicted."""
+def empty_results(
+    m: int, kept: int
+) -> tuple[tuple[IntArray, FloatArray], tuple[IntArray, IntArray, FloatArray]]:
+    """Return arrays for winner and dependence of m candidates; for evictions feature, winner, dependence."""
     most = kept + m
     evicted = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
     return (np.full(m, -1, np.int64), np.zeros(m)), evicted

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import discrete as kernel
 from streamsieve.columns.redundancy.contract import Candidates
+from streamsieve.columns.redundancy.pairwise.correlation import empty_results
 from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, PairwiseConfig
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import REDUNDANT, Outcome, evictions_of, redundant_by
@@ -55,14 +56,12 @@ class PairwiseDiscrete(SlottedRule):
         """Discretize, measure and decide on columns in order, given the kept ones."""
         X, at, feature, _ = candidates
         X = sp.csc_array(X) if len(at) == X.shape[1] else sp.csc_array(X)[:, at]
-        m, most = len(at), self._kept + len(at)
-        reason, statistic, by = np.zeros(m, np.uint8), np.zeros(m), np.full(m, -1, np.int64)
-        evicted = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(most)
-        n_evicted = 0
+        reason, n_evicted = np.zeros(len(at), np.uint8), 0
+        (by, statistic), evicted = empty_results(len(at), self._kept)
         for run in _consecutive(feature, max(1, PIECE_VALUES // self.n)):
             outcome = reason[run], statistic[run], by[run]
             n_evicted = self._settle_run(X, run, int(feature[run.start]), outcome, evicted, n_evicted)
-        (gone, newcomer), pair = (array[:n_evicted] for array in evicted[:2]), evicted[2][:n_evicted]
+        gone, newcomer, pair = evicted[0][:n_evicted], evicted[1][:n_evicted], evicted[2][:n_evicted]
         why, no_test = np.full(n_evicted, REDUNDANT, np.uint8), np.full(n_evicted, np.nan)
         left = evictions_of(gone, newcomer, why, pair, no_test, newcomer[:, None])
         return Outcome(reason, statistic, None, redundant_by(feature, by[:, None]), left)
@@ -90,7 +89,7 @@ class PairwiseDiscrete(SlottedRule):
 
     @classmethod
     def _empty(cls, record: Mapping[str, Any]) -> Self:
-        return cls(record["test"], PairwiseConfig(record["two_phase"], record["use_max"]))
+        return cls(record["test"], PairwiseConfig.of(record))
 
     def _consistent(self) -> Iterator[str]:
         codes, counts, levels = (array[: self._kept] for array in self.slots.of("codes", "counts", "levels"))

@@ -97,7 +97,7 @@ class PairwiseMixed(Pairwise):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        rule = cls(record["columns"].shape[1], PairwiseConfig(record["two_phase"], record["use_max"]))
+        rule = cls(record["columns"].shape[1], PairwiseConfig.of(record))
         names = ("feature", "relevance", "columns", "types")
         for feature, relevance, column, kind in zip(*(record[name] for name in names), strict=True):
             rule.keep(Kept(int(feature), float(relevance), column), int(kind))
@@ -130,4 +130,4 @@ class PairwiseByType(RuleByType):
 
     @classmethod
     def _empty(cls, record: Mapping[str, Any]) -> Self:
-        return cls(record["test"], PairwiseConfig(record["two_phase"], record["use_max"]))
+        return cls(record["test"], PairwiseConfig.of(record))

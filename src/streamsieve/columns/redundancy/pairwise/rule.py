@@ -31,6 +31,11 @@ class PairwiseConfig(NamedTuple):
     #: Whether the dependence of a pair must reach the larger of the two dependences on the target.
     use_max: bool
 
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Self:
+        """Read the configuration from the record of a rule."""
+        return cls(record["two_phase"], record["use_max"])
+
 
 #: The configuration as fields of a rule's state.
 CONFIG_FIELDS = {"two_phase": Bool(), "use_max": Bool()}
@@ -139,8 +144,7 @@ class Pairwise(RedundancyRule):
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
-        config = PairwiseConfig(record["two_phase"], record["use_max"])
-        rule = cls(record["columns"].shape[1], record["measure"], config)
+        rule = cls(record["columns"].shape[1], record["measure"], PairwiseConfig.of(record))
         rows = zip(record["feature"].tolist(), record["relevance"].tolist(), record["columns"], strict=True)
         rule._kept = [Kept(*row) for row in rows]
         return rule
