@@ -9,7 +9,7 @@ ranking            its ranking and output; ``top_set`` the selected set, ``choos
 row_buffer         its buffer for rows that arrive one at a time
 open_features      its features by name; ``vocabulary`` and ``forgetful_vocabulary`` number the names
 columns            ``ColumnSelector``: offer; ``column_lifecycle`` begin and fit; ``column_process`` the part
-                   that decides; ``stop`` ends a stream early
+                   that decides; ``stop`` ends a stream early, ``changing_ledgers`` have lines that change
 typed_columns      its types of columns; ``row_dependence`` its groups and time series of rows
 row_fingerprints   whether the rows of a resumed stream of columns are the same ones
 holdout            rows it never sees; ``holdout_validation`` confirms the selection on them

@@ -13,13 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from streamsieve._frames import names_of, take_named
 from streamsieve._validation import TASKS, check_length, describe_target, matrix, task_of
 from streamsieve._values import refuse_non_finite
+from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.base.column_process import ColumnProcess
 from streamsieve.base.holdout import Holdout
 from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
 from streamsieve.base.stop import KeptValues, Stop
 from streamsieve.base.typed_columns import ColumnTypesRecord, TypedColumns, check_declared
-from streamsieve.changing_ledgers import ProvisionalLedger
 from streamsieve.decisions import Outcome
 from streamsieve.exceptions import CapabilityError, ParameterError, SchemaError, TargetError
 from streamsieve.feature_names import FeatureNames

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_choice
 from streamsieve.base import ColumnSelector, Stop
+from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.base.seeded import Seeded
-from streamsieve.changing_ledgers import ProvisionalLedger
 from streamsieve.columns.groups.class_separability import SCATTER, Separability
 from streamsieve.columns.groups.diverse import REDUNDANCY, DiverseGroups, DOFSConfig, redundancy_limit
 from streamsieve.columns.groups.dpp import KernelFunction, Sampler, Similarity

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.changing_ledgers import ProvisionalLedger
+from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.column_types import ColumnTypes, TypesParameter
 from streamsieve.columns.composition import TABLE_MEASURES, check_types
 from streamsieve.columns.groups.pairwise import (

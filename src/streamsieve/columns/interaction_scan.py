@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from streamsieve._kernels.interaction_scan import LEVELS
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.changing_ledgers import ProvisionalLedger
+from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.column_types import ColumnTypes, TypesParameter
 from streamsieve.columns.redundancy.interactions import Interactions, bins_for
 from streamsieve.columns.redundancy.partner_pools import LARGEST_POOL, POOL_BYTES, PartnerPools

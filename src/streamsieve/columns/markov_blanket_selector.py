@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.changing_ledgers import RevisedLedger
+from streamsieve.base.changing_ledgers import RevisedLedger
 from streamsieve.column_types import ColumnTypes
 from streamsieve.columns.blanket_composition import BlanketComposition
 from streamsieve.columns.composition import (

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy.typing as npt
 
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.changing_ledgers import ProvisionalLedger
+from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.columns.groups.class_separability import SeparabilityGroups
 from streamsieve.columns.groups.process import GroupProcess, OffersGroups
 from streamsieve.independence import FisherZ

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from streamsieve._parameters import check_number
 from streamsieve.base import ColumnSelector, Stop
-from streamsieve.changing_ledgers import ProvisionalLedger
+from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.columns.redundancy.three_way import ThreeWay, ThreeWayConfig
 from streamsieve.independence import FisherZ
 from streamsieve.independence.p_values import OF_CORRELATIONS
