@@ -27,15 +27,7 @@ from streamsieve.cli.options import Engine, Output, Reading
 from streamsieve.cli.output import check_files, console, say, say_json, warnings_as_notes
 from streamsieve.cli.parameters import parsed, plain_parameters, task_parameter
 from streamsieve.cli.progress import progress
-from streamsieve.cli.reading import (
-    check,
-    check_explained,
-    described,
-    named_ways_out,
-    opened,
-    take_missing,
-    take_types,
-)
+from streamsieve.cli.reading import check, check_explained, described, named_ways_out, opened, take_types
 from streamsieve.cli.results import (
     confirmed_features,
     counts_of,
@@ -52,6 +44,7 @@ from streamsieve.exceptions import CapabilityError, ParameterError, StateError, 
 from streamsieve.protocols import Task
 from streamsieve.running import run
 from streamsieve.running.checkpoint import CheckpointFile
+from streamsieve.selecting import omit_missing
 
 SHOWN = 20
 
@@ -121,7 +114,8 @@ def screen(request: Request, parameters: dict[str, Any]) -> int:
 def _run(request: Request, selector: Any, source: Any = None, note: str = "") -> int:
     output = request.output
     request.rows.check(selector, request.data)
-    take_missing(selector, request.reading)
+    if request.reading.missing == "omit":
+        omit_missing(selector)
     if output.code:
         code.check_code(request.data)
     _check(request, selector)
