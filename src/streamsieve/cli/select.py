@@ -39,7 +39,7 @@ from streamsieve.cli.results import (
     sign_note,
     types_line,
 )
-from streamsieve.cli.suspects import Suspects, Watched, codes_note
+from streamsieve.cli.suspects import Suspects, Watched, codes_note, labels_note
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetWarning
 from streamsieve.protocols import Task
 from streamsieve.running import run
@@ -135,7 +135,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     writing.write(output, selector, kept, source, request.reading)
     lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
     lines += [*_target_line(watched, request, selector), *types_line(types_of(selector)), *suspects.notes()]
-    lines += codes_note(suspects, selector)
+    lines += codes_note(suspects, selector) + labels_note(watched)
     types = [row["type"] for row in kept if "type" in row]
     effect = effect_name(selector, types)
     after = effect_note(selector, effect, types)

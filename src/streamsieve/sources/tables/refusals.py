@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from streamsieve._doors import given, way
 from streamsieve.exceptions import SourceError
@@ -93,7 +93,8 @@ class Refusals:
 
     def _units(self) -> str:
         """Say so if the first row alone has texts where there should be numbers: it may hold units."""
-        dialect, names = getattr(self.file, "dialect", None), list(self.columns)
+        dialect: Any = getattr(self.file, "dialect", None)
+        names = list(self.columns)
         head = next(iter(self.file.batches(names, LOOKED_AT)), None) if dialect is not None else None
         if head is None or head.num_rows < 3 or len(names) < 2:  # of one column it may be a mark, as "?"
             return ""
