@@ -95,6 +95,8 @@ def _clause(text: str, room: int) -> str:
         return text
     head = text[: room + 1]
     cut = max(head.rfind(mark) for mark in (":", ",", ";", " ("))
+    if head[:cut].count("(") > head[:cut].count(")"):  # not within parentheses
+        cut = head.rfind(" (")
     if cut > room // 3:
         return head[:cut]
     head = text[: room - 3]
