@@ -102,7 +102,8 @@ def _against_all(made: Recommendation) -> str:
     plain = made.all_features
     if plain is None:
         return "Keeping all features was not tried."
-    if plain in (made.recommended, made.best) or (plain is made.next and made.beats(plain)):
+    compared = made.beats(plain) or (made.recommended is made.best and not made.underpowered)
+    if plain in (made.recommended, made.best) or (plain is made.next and compared):
         return ""
     if not plain.complete:
         return "Keeping all features failed in some folds."
