@@ -108,7 +108,7 @@ def _against_all(made: Recommendation) -> str:
     if not plain.complete:
         return "Keeping all features failed in some folds."
     known = f"all {made.n_features:,} features" if made.n_features else "all features"
-    if made.underpowered:  # whatever few folds that happen to agree would tell
+    if made.underpowered:  # few folds may agree by chance
         return f"With {known} the score was {_mean(plain)}."
     if made.beats(plain):
         return (

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from streamsieve.sources.tables.files import Table
     from streamsieve.sources.tables.layout import Choice
 
-#: Columns whose problem is told, and rows that are looked at where text is refused as such.
-TOLD, LOOKED_AT = 8, 1000
+#: Columns whose problem is explained, and rows that are looked at where text is refused as such.
+EXPLAINED, LOOKED_AT = 8, 1000
 
 
 @dataclass
@@ -87,9 +87,9 @@ class Refusals:
         if len(names) == 1:
             leave = given("exclude", names[0])
             return f"column {names[0]!r} {self.columns[names[0]]}, or leave it out ({leave})"
-        told = "; ".join(f"{name!r} {self.columns[name]}" for name in names[:TOLD])
-        more = f"; and {len(names) - TOLD} more" if len(names) > TOLD else ""
-        return f"{len(names)} columns cannot be offered: {told}{more}; or leave them out ({leave})"
+        explained = "; ".join(f"{name!r} {self.columns[name]}" for name in names[:EXPLAINED])
+        more = f"; and {len(names) - EXPLAINED} more" if len(names) > EXPLAINED else ""
+        return f"{len(names)} columns cannot be offered: {explained}{more}; or leave them out ({leave})"
 
     def _units(self) -> str:
         """Say so if the first row alone has texts where there should be numbers: it may hold units."""
