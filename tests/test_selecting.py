@@ -9,7 +9,14 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import InputError, ParameterError, SchemaError, SourceError, TargetError
+from streamsieve.exceptions import (
+    CapabilityError,
+    InputError,
+    ParameterError,
+    SchemaError,
+    SourceError,
+    TargetError,
+)
 
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame(RNG.normal(size=(200, 6)), columns=list("abcdef"))
@@ -142,6 +149,35 @@ def test_missing_values_name_the_parameters_that_help(tmp_path):
         with pytest.raises(InputError, match=f"'a' has missing values.*missing='{way}'"):
             ss.select(data, target="sick")
         assert "b" in ss.select(data, target="sick", missing=way).get_feature_names_out()
+
+
+def test_missing_values_beside_text_get_advice_that_works(tmp_path):
+    y = np.arange(60) % 2
+    data = pd.DataFrame(
+        {"a": np.where(np.arange(60) % 9 == 0, np.nan, 1.0), "b": y + np.arange(60) % 5 / 10, "sick": y}
+    )
+    data["city"] = np.where(
+        np.arange(60) % 7 == 0, None, np.array(["Rome", "Oslo", "Lima"])[np.arange(60) % 3]
+    )
+    data.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(
+        InputError, match=r"'city' does not hold numbers.*OneHotEncoder.*fill in what is missing"
+    ):
+        ss.select(data, target="sick", missing="omit")
+    assert "b" in ss.select(pd.get_dummies(data), target="sick", missing="omit").get_feature_names_out()
+    filled = data.fillna({"a": 0.5})
+    with pytest.raises(InputError, match="'city' has missing values.*the text 'missing' in its place"):
+        ss.select(filled, target="sick")
+    assert "b" in ss.select(filled.fillna("missing"), target="sick").get_feature_names_out()
+    with pytest.raises(ParameterError, match="missing='impute' is for files: .* SimpleImputer"):
+        ss.select(data, target="sick", missing="impute")
+    path = tmp_path / "t.csv"
+    for method in ("auto", "screen"):  # a screen needs no parameter for it
+        assert "b" in ss.select([path, path], "sick", method, missing="omit").get_feature_names_out()
+    with pytest.raises(CapabilityError, match="mrmr takes no missing values: missing='impute' fills in"):
+        ss.select(path, "sick", "mrmr", missing="omit")
+    sieve = ss.select(path, "sick", "fast_osfs", missing="impute", types={"city": "nominal"})
+    assert sieve.column_types_["city"] == "nominal"
 
 
 def test_lists_and_dicts_are_named():

@@ -29,6 +29,6 @@ def given(name: str, value: int | str | Sequence[str]) -> str:
     """Return how to give a parameter: ``na=['?']`` in Python, ``--na '?'`` on the command line."""
     values = [value] if isinstance(value, int | str) else list(value)
     if name == "exclude":  # its value is a list with commas
-        values = [f'"{each}"' if "," in str(each) else each for each in values]
+        values = [",".join(f'"{each}"' if "," in str(each) else str(each) for each in values)]
     option = f"--{name.replace('_', '-')}"
     return way(f"{name}={value!r}", " ".join(f"{option} {shlex.quote(str(each))}" for each in values))

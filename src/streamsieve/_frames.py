@@ -205,8 +205,14 @@ def refuse_text_array(X: Any) -> None:
         )
 
 
-def refuse_text(X: Any) -> None:
-    """Raise an error that names the text or date columns of a dataframe, and what to do about them."""
+#: What to do about text where a selector takes none.
+_OTHER_SELECTORS = (
+    "use a selector that takes text as categories: Screen(), or TopK() and others without missing='omit'"
+)
+
+
+def refuse_text(X: Any, instead: str = _OTHER_SELECTORS) -> None:
+    """Raise an error that names the text, date and nested columns of a dataframe, and the ways out."""
     if not is_frame(X):
         if not _is_array(X) and nw.dependencies.is_polars_lazyframe(X):
             raise InputTypeError("X is a lazy frame, which holds no data yet: call .collect() first")
@@ -215,25 +221,27 @@ def refuse_text(X: Any) -> None:
     nested = [
         name for name, dtype in frame.schema.items() if dtype.is_nested() or _is_nested(frame, name, dtype)
     ]
-    if nested:
-        raise InputTypeError(
-            f"{_columns(nested)} {'hold' if len(nested) > 1 else 'holds'} lists or dicts, not numbers: make "
-            "columns of their parts (for example with pandas.json_normalize), or leave them out"
+    others = [name for name in _text_columns(frame) if name not in nested]
+    dates = [name for name in others if frame.schema[name].is_temporal()]
+    text, found = [name for name in others if name not in dates], []
+    if text:
+        them = "them" if len(text) > 1 else "it"
+        found.append(
+            f"could not convert string to float: {_columns(text)} {'do' if len(text) > 1 else 'does'} not "
+            f"hold numbers; encode {them} (for example with OneHotEncoder), leave {them} out, or {instead}"
         )
-    bad = _text_columns(frame)
-    dates = [name for name in bad if frame.schema[name].is_temporal()]
     if dates:
-        raise InputTypeError(
+        found.append(
             f"{_columns(dates)} {'hold' if len(dates) > 1 else 'holds'} dates or times, not numbers: convert "
             "them (for example to days since a fixed date, or to the weekday), or leave them out"
         )
-    if bad:
-        them = "them" if len(bad) > 1 else "it"
-        raise InputTypeError(
-            f"could not convert string to float: {_columns(bad)} {'do' if len(bad) > 1 else 'does'} not "
-            f"hold numbers; encode {them} (for example with OrdinalEncoder), leave {them} out, or use a "
-            "selector that takes text as categories: Screen(), or TopK() and others without missing='omit'"
+    if nested:
+        found.append(
+            f"{_columns(nested)} {'hold' if len(nested) > 1 else 'holds'} lists or dicts, not numbers: make "
+            "columns of their parts (for example with pandas.json_normalize), or leave them out"
         )
+    if found:
+        raise InputTypeError("; ".join(found))
 
 
 def _is_nested(frame: Any, name: str, dtype: Any) -> bool:

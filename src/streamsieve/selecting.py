@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from streamsieve._frames import as_frame, is_frame, new_frame
+from streamsieve._doors import given
+from streamsieve._frames import as_frame, holds_text, is_frame, new_frame, take_columns
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import format_of, is_paths, resolve
 from streamsieve._validation import check_length, task_of
 from streamsieve.base import OfflineSelector
 from streamsieve.choosing import Profile, choose
-from streamsieve.exceptions import BadValueError, ParameterError, SchemaError, TargetError
+from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, SchemaError, TargetError
 from streamsieve.protocols import Task
 from streamsieve.registry import selector as selector_of
 from streamsieve.running import run
@@ -77,6 +78,9 @@ def select(
     ('FastOSFS', 7)
     """
     X, y, source = _taken(data, target, parameters)
+    omit = parameters.get("missing") == "omit"
+    if omit:
+        del parameters["missing"]  # a selector may take missing values without a parameter
     y_values, kind = task_of(y, task)
     note = ""
     if isinstance(method, str) and method == AUTO:
@@ -90,15 +94,29 @@ def select(
         selector = cls(**_known(cls(), parameters))
     else:
         selector = clone(method).set_params(**_known(method, parameters))
+    if omit:
+        omit_missing(selector)
     if getattr(selector, "task", None) == "auto":  # decided, and warned about, above
         selector.set_params(task="regression" if kind is Task.REGRESSION else "classification")
-    with _ways_out(selector, source):
+    with _ways_out(selector, X, source):
         _fit(selector, X, y, source)
     left_out = "; ".join(f"{why}: {', '.join(map(str, names))}" for why, names in _left_out(source).items())
     # shown with what was kept
     selector._chosen_by = "; ".join(filter(None, [note, left_out and f"left out: {left_out}"]))  # noqa: SLF001
     selector._target_column = target if isinstance(target, str) else None  # noqa: SLF001 - transform takes it
     return selector
+
+
+def omit_missing(selector: Any) -> None:
+    """Set a selector up for missing values, or raise ``CapabilityError`` if it takes none."""
+    if "missing" in selector.get_params(deep=False):
+        selector.set_params(missing="omit")
+    elif not selector.traits.missing:
+        raise CapabilityError(
+            f"{type(selector).method_name()} takes no missing values: {given('missing', 'impute')} fills in "
+            "the mean of the column; fast_osfs, osfs, saola, top_k and screen take "
+            f"{given('missing', 'omit')}"
+        )
 
 
 def _known(selector: Any, parameters: dict[str, Any]) -> dict[str, Any]:
@@ -129,17 +147,25 @@ def _taken(data: Any, target: Any, parameters: dict[str, Any]) -> tuple[Any, Any
     """
     if target is None and not hasattr(data, "rows"):
         raise TargetError("select needs a target: give target='column' or one value per row")
+    in_memory = is_frame(data) or isinstance(data, np.ndarray) or hasattr(data, "tocsr")
+    if in_memory and parameters.get("missing") == "impute":
+        raise ParameterError(
+            "missing='impute' is for files: fill in data in memory with scikit-learn's SimpleImputer, or "
+            "give missing='omit'"
+        )
     if is_frame(data) and isinstance(target, str):
         frame = as_frame(data)
         if target not in frame.columns:
             raise SchemaError(f"there is no column {target!r}{did_you_mean(target, frame.columns)}")
         return frame.drop(target).to_native(), frame[target].to_native(), None
-    if is_frame(data) or isinstance(data, np.ndarray) or hasattr(data, "tocsr") or isinstance(data, list):
+    if in_memory or (isinstance(data, list) and not is_paths(data)):
         check_length(target, data.shape[0] if hasattr(data, "shape") else len(data))
         return data, target, None
     options = _options(parameters) if isinstance(data, (str, os.PathLike, list, tuple)) else {}
     if is_paths(data) and not any(format_of(file).kind == "svmlight" for file in resolve(data)):
-        options = {"categories": "auto", "dates": "drop", **options}  # as on the command line
+        types = parameters.get("types")
+        nominal = [n for n, kind in types.items() if kind == "nominal"] if isinstance(types, dict) else []
+        options = {"categories": "auto", "dates": "drop", "nominal": nominal, **options}  # as commands do
     source = open_source(data, target=target, **options)
     if getattr(source, "y", None) is None:
         raise TargetError("the source has no target of all rows: open it with target=...")
@@ -147,7 +173,7 @@ def _taken(data: Any, target: Any, parameters: dict[str, Any]) -> tuple[Any, Any
 
 
 @contextmanager
-def _ways_out(selector: Any, source: Any) -> Iterator[None]:
+def _ways_out(selector: Any, X: Any, source: Any) -> Iterator[None]:
     """Context: a complaint about missing values names the parameters that help."""
     try:
         yield
@@ -155,6 +181,8 @@ def _ways_out(selector: Any, source: Any) -> Iterator[None]:
         ways = ["missing='omit' (each test uses the rows that are complete)"]
         ways = ways if "missing" in selector.get_params(deep=False) else []
         ways += ["missing='impute' (the mean of the column)"] if source is not None else []
+        if is_frame(X) and holds_text(take_columns(X, np.array([error.feature]))):
+            ways = ["the text 'missing' in its place (fillna, fill_null), a category of its own"]
         if not math.isnan(error.value) or not ways:
             raise
         raise BadValueError(f"{error}, or give {' or '.join(ways)}", error.feature, error.value) from error

@@ -83,8 +83,9 @@ def duck(path):
         connection.execute("create table patients as select * from given")
 
 
-def excel(path, sheets=("patients",), title=""):
+def excel(path, sheets=("patients",), title="", data=None):
     """Write a workbook by hand: the library that reads it cannot write."""
+    data = frame() if data is None else data
     content = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
@@ -112,7 +113,7 @@ def excel(path, sheets=("patients",), title=""):
         )
         book.writestr("[Content_Types].xml", f'<Types xmlns="{package}/content-types">{types}</Types>')
         for i in range(1, len(sheets) + 1):
-            table = pd.DataFrame({"note": ["see the other sheet"]}) if i < len(sheets) else frame()
+            table = pd.DataFrame({"note": ["see the other sheet"]}) if i < len(sheets) else data
             rows = [
                 *[[title]] * bool(title),
                 list(table.columns),
@@ -148,11 +149,49 @@ def dated(path, format_="%Y-%m-%d"):
     path.write_text(text(with_column("seen", days.strftime(format_))))
 
 
+def database(path):
+    """Write two tables, one under a name with a blank, and a view that joins them."""
+    data = frame().assign(id=np.arange(N))
+    with sqlite3.connect(path) as connection:
+        data.drop(columns="label").to_sql("lab values", connection, index=False)
+        data[["id", "label"]].to_sql("people", connection, index=False)
+        joined = 'select l.*, p.label from "lab values" l join people p using (id)'
+        connection.execute(f"create view analysis as {joined}")
+    connection.close()
+
+
+def typed(path):
+    """Write decimals, categories, moments in a time zone, and values that are no features."""
+    moments = pd.date_range("2024-01-01", periods=N, tz="Europe/Berlin")
+    table = pa.table(
+        {
+            "dose": pa.array(frame()["dose"]).cast(pa.decimal128(12, 4)),
+            "city": pa.array(CITIES).dictionary_encode(),
+            "seen": pa.array(moments),
+            "user": pa.array([{"age": i} for i in range(N)]),
+            "label": pa.array(frame()["label"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, path)
+
+
+def without_line(path, number):
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[: number - 1] + lines[number:]))
+
+
+def below_names(line):
+    first, _, rest = text().partition("\n")
+    return f"{first}\n{line}\n{rest}"
+
+
 CITIES = np.array(["Rome", "Oslo", "Paris", "Lima"])[np.arange(N) % 4]
 IDS = [f"P-{i:04d}" for i in range(N)]
 HOLES = missing()
 DROPPED = frame().assign(label=lambda d: d["label"].where(np.arange(N) % 10 != 0))
 GROUPED = [f"{1000 + 37 * i:,}" for i in range(N)]
+LIMITS = ["<0.5" if i % 4 == 0 else f"{i / 10:.1f}" for i in range(N)]
+CODED = with_column("answer", np.where(np.arange(N) % 9 == 0, 99, np.arange(N) % 5))
 
 CASES = {
     # dialects
@@ -213,6 +252,38 @@ CASES = {
     "thousands_german.csv": Case(
         plain(text(with_column("income", [f"{1 + i}.000,5" for i in range(N)]), sep=";", decimal=",")),
         error="thousands separators, such as '1.000,5'", advice=("--exclude", "income"),
+    ),
+    "several_bad_columns.csv": Case(
+        plain(text(frame().assign(income=GROUPED, growth=[f"{i / 7:.1f}%" for i in range(N)], lab=LIMITS))),
+        error="3 columns cannot be offered: 'income' holds numbers with thousands separators",
+        advice=("--exclude", "income,growth,lab"),
+    ),
+    "bad_columns_and_text.csv": Case(
+        plain(text(frame().assign(income=GROUPED, city=CITIES))), options=("--categories=refuse",),
+        error="column 'city' holds text, not numbers: encode it with --categories auto",
+        advice=("--exclude", "income,city"),
+    ),
+    "below_detection.csv": Case(
+        plain(text(with_column("lab", LIMITS))), options=("--missing", "omit"), error="--na '<0.5'",
+        advice=("--na", "<0.5"),
+    ),
+    # lines that are no rows, rows that are columns
+    "units.csv": Case(
+        plain(below_names("mmol/l,mg/dl,g/l,mg,")),
+        error="line 2 holds texts ('mmol/l', 'mg/dl', 'g/l' and 1 more) where the lines below hold numbers",
+        repair=lambda path: without_line(path, 2),
+    ),
+    "transposed.csv": Case(
+        lambda path: frame().T.to_csv(path), error="a line begins with 'label': if features are in rows",
+        repair=lambda path: pd.read_csv(path, index_col=0).T.to_csv(path),
+    ),
+    "nameless.csv": Case(
+        plain(text().partition("\n")[2]), error="its first line holds numbers: if it names no columns",
+        repair=lambda path: path.write_text(text().partition("\n")[0] + "\n" + path.read_text()),
+    ),
+    "aligned.txt": Case(
+        plain(frame().to_string(index=False) + "\n"), error="columns that blanks align are separated with",
+        repair=lambda path: pd.read_csv(path, sep=r"\s+").to_csv(path.with_suffix(".csv"), index=False),
     ),
     # lines before the names of the columns
     "title.csv": Case(
@@ -299,6 +370,19 @@ CASES = {
         sqlite, error="with the tables 'patients'", advice=("--sql", "select * from patients")
     ),
     "patients.db": Case(sqlite, options=("--sql", "select * from patients where noise_0 > -1")),
+    "view.sqlite": Case(
+        database, error="""say which rows to read, --sql 'select * from "lab values"'""",
+        advice=("--sql", "select * from analysis"),
+    ),
+    "types.parquet": Case(typed, says="1 other types left out (user), 1 dates left out (seen)"),
+    "nested.json": Case(
+        lambda path: with_column("user", [{"id": i % 3} for i in range(N)]).to_json(path, orient="records"),
+        says="1 other types left out (user)",
+    ),
+    "page.xls": Case(
+        plain("<html><table><tr><td>dose</td></tr></table></html>"), error="it is a web page or XML",
+        repair=lambda path: excel(path.with_suffix(".xlsx")),
+    ),
     "patients.duckdb": Case(
         duck, error="with the tables 'patients'", advice=("--sql", "select * from patients")
     ),
@@ -397,6 +481,20 @@ CASES = {
         advice=("--na", "?"),
     ),
     "minus_nine.csv": Case(plain(text(missing(mark="-999"))), options=("--na", "-999", "--missing", "omit")),
+    "ninety_nine.csv": Case(
+        plain(text(CODED)), says="99 in answer is far from the other values: if it means that a value is missing"
+    ),
+    "ninety_nine.xlsx": Case(
+        lambda path: excel(path, data=CODED), options=("--na", "99", "--missing", "omit"), says="5 offered"
+    ),
+    "missing_text_and_numbers.csv": Case(
+        plain(text(HOLES.assign(city=np.where(np.arange(N) % 5 == 0, None, CITIES)))),
+        options=("--missing", "omit"), says="city as 5",
+    ),
+    "classes_alike.csv": Case(
+        plain(text(frame().assign(label=lambda d: d["label"].where(np.arange(N) % 4 > 0, d["label"].str.upper())))),
+        says="the classes 'ILL', 'ill' differ by case or blanks only",
+    ),
     "late_text.csv": Case(
         plain(text(pd.concat([frame()] * 400, ignore_index=True)) + "unknown,1,2,3,ill\n"),
         error="--na unknown", options=("--missing", "omit"), advice=("--na", "unknown"),

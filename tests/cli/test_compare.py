@@ -193,7 +193,7 @@ BAD = {
     "learner": (["wine", "--learners", "logistc"], "there is no learner 'logistc'; did you mean 'logistic'?"),
     "regressor": (["wine", "--learners", "ridge"], "'ridge' is not made for classes"),
     "two classes": (["wine", "--selectors", "t"], "is made for a binary target, but y is multiclass"),
-    "metric": (["wine", "--metric", "r2"], "metric='r2' is not defined if the target is made of classes"),
+    "metric": (["wine", "--metric", "r2"], "--metric r2 is not defined if the target is made of classes"),
     "folds": (["wine", "--folds", "49"], "class 'class_2' has 48 rows, fewer than folds=49"),
     "runs": (["wine", "--runs", "0"], "--runs must be a whole number at least 1; got 0"),
     "sizes": (["wine", "--sizes", "5,few"], "--sizes wants numbers of features, such as 5,10,20; got 'few"),

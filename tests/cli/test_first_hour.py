@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 import streamsieve as ss
 from streamsieve.cli import run, select
 from streamsieve.exceptions import InputTypeError, SchemaError
-from tests.cli.messy import DROPPED, N, frame, text, with_column
+from tests.cli.messy import CITIES, DROPPED, N, frame, text, with_column
 
 
 @pytest.fixture
@@ -142,6 +142,29 @@ def test_columns_of_text_are_all_named_in_good_grammar():
         ss.Grafting().fit(X, frame()["label"])
     with pytest.raises(InputTypeError, match="column 'city' does not hold numbers; encode it"):
         ss.Grafting().fit(X[["dose", "city"]], frame()["label"])
+    other = X[["dose", "city"]].assign(seen=pd.Timestamp("2024-01-01"), tags=[[1]] * N)
+    with pytest.raises(
+        InputTypeError, match="'city' does not.*; column 'seen' holds dates.*; column 'tags' holds"
+    ):
+        ss.Grafting().fit(other, frame()["label"])
+
+
+def test_types_and_rows_that_miss_values_exclude_each_other(table, refused):
+    base = ["select", table, "--target", "label", "--method", "fast_osfs", "--missing", "omit"]
+    refused([*base, "--ordinal", "noise_0"], "--ordinal and --missing omit exclude each other", "impute")
+
+
+def test_a_terminal_wraps_between_words_and_code_stays_whole(tmp_path, monkeypatch, capsys):
+    long = {name: f"{name}_of_a_treatment" for name in frame().columns if name != "label"}
+    frame().rename(columns=long).assign(city=CITIES).to_csv(tmp_path / "t.csv", index=False)
+    base = ["select", tmp_path / "t.csv", "--target", "label", "--exclude", ",".join(list(long.values())[:3])]
+    plain = said(capsys, *base, "--code")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    notes, _, code = re.sub(r"\x1b\[[0-9;]*m", "", said(capsys, *base, "--code")).partition("# the same")
+    assert max(map(len, notes.splitlines())) <= 80
+    assert "3 excluded left out (noise_0_of_a_treatment" in " ".join(notes.split())
+    assert code == plain.partition("# the same")[2]
 
 
 def test_completion_for_the_shell():

@@ -297,6 +297,13 @@ def test_three_folds_are_too_few_to_tell():
     assert found.underpowered
     assert "3 folds are too few to show a difference: repeat with more runs (runs=5" in str(found)
     assert "not significant" not in str(found)
+    scores = {"f nb": [0.9, 0.93, 0.9], "saola nb": [0.91, 0.9, 0.9], "none nb": [0.89, 0.92, 0.89]}
+    agreeing = report_of(scores)
+    agreeing.settings = {**SETTINGS, "runs": 1, "folds": 3}
+    found = recommend(agreeing)
+    assert found.underpowered
+    assert found.beats(found.all_features)
+    assert "significantly" not in str(found)  # the folds agree by chance, and 3 are too few to tell
     assert not recommended({"f nb": folds(0.9), "saola nb": folds(0.7, seed=1)}).underpowered
 
 

@@ -176,7 +176,7 @@ def test_text_in_csv_is_refused_or_skipped(tmp_path):
 
 def test_many_text_columns_are_counted(tmp_path):
     path = written("parquet", pa.table({f"t{k}": ["x"] for k in range(9)}), tmp_path)
-    with pytest.raises(SourceError, match="columns 't0', 't1', 't2' and 6 more hold text"):
+    with pytest.raises(SourceError, match="columns 't0', 't1', .* 't7' and 1 more hold text"):
         ArrowSource(path)
     with pytest.raises(SourceError, match="no column of numbers besides the target"):
         ArrowSource(path, target="t0", skip_text=True)

@@ -157,7 +157,11 @@ class TypedColumns(MixinBase):
 
     def _coded(self, X: Any) -> tuple[Any, dict[str, bool]]:
         """Return X with codes for text and categories, and the names of such columns."""
-        return coded(X) if self.traits.text else (X, {})
+        if self.traits.text:
+            return coded(X)
+        if getattr(self, "missing", None) == "omit":  # tests of categories need complete columns
+            refuse_text(X, "fill in what is missing (SimpleImputer) and leave out missing='omit'")
+        return X, {}
 
     def _typed(self, block: ColumnBlock, ordered: Mapping[str, bool] | None = None) -> ColumnBlock:
         """Return a block with the types of its columns, if the test depends on them."""

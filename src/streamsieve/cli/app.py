@@ -39,6 +39,11 @@ _UsageError: Any = typer.BadParameter.__mro__[2]
 app = typer.Typer(
     name="streamsieve",
     help="Feature selection while the data is still arriving.",
+    epilog=examples(
+        "streamsieve select patients.csv --target outcome",
+        "streamsieve compare patients.csv --target outcome --out report",
+        "streamsieve select -h",
+    ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

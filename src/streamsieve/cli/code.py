@@ -23,7 +23,7 @@ _READERS = {
 
 _ONE_HOT = (
     'OneHotEncoder(drop="if_binary", sparse_output=False,\n'
-    '                       feature_name_combiner=lambda column, value: f"{column}={value}")'
+    '            feature_name_combiner=lambda column, value: f"{column}={value}")'
 )
 
 
@@ -52,7 +52,7 @@ def lines(data: list[str], reading: Reading, selector: Any, source: Any, rows: d
         steps += _encoding(names, encoded)
     if encoded or source.coded:
         missing = dict.fromkeys([*encoded, *source.coded], "missing")
-        reads.append(f"data = data.fillna({missing!r})")
+        reads.append(f"data = data.astype({dict.fromkeys(missing, 'object')!r}).fillna({missing!r})")
     for name in source.dates:
         read = f"pd.to_datetime(data[{name!r}], utc=True{_date_form(source.date_orders.get(name))})"
         since = 'sub(pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1)  # days since 1970'

@@ -95,6 +95,8 @@ def _clause(text: str, room: int) -> str:
         return text
     head = text[: room + 1]
     cut = max(head.rfind(mark) for mark in (":", ",", ";", " ("))
+    if head[:cut].count("(") > head[:cut].count(")"):  # not within parentheses
+        cut = head.rfind(" (")
     if cut > room // 3:
         return head[:cut]
     head = text[: room - 3]
@@ -128,8 +130,12 @@ def explain(name: str, *, as_json: bool) -> None:
         if heading in parts:
             say("", heading, *_wrapped(parts[heading]))
     if "Examples" in parts:
-        say("", "Examples", *parts["Examples"].splitlines())
-    say("", f"streamsieve select data.csv --target COLUMN --method {facts['method']}{_example(parameters)}")
+        say("", "Examples", *parts["Examples"].splitlines(), whole=True)
+    say(
+        "",
+        f"streamsieve select t.csv --target y --method {facts['method']}{_example(parameters)}",
+        whole=True,
+    )
 
 
 def _sections(text: str) -> dict[str, str]:
@@ -157,4 +163,4 @@ def _example(parameters: dict[str, Any]) -> str:
     """Return a parameter to try."""
     if "k" in parameters:
         return " --param k=5"
-    return " --param alpha=0.001" if "alpha" in parameters else ""
+    return " --param alpha=0.05" if "alpha" in parameters else ""

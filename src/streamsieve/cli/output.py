@@ -18,9 +18,10 @@ from streamsieve._text import shown
 from streamsieve.exceptions import ParameterError, TargetWarning
 
 
-def say(*lines: str, style: str | None = None) -> None:
-    """Print lines; names in them cannot act on the terminal."""
-    console().print("\n".join(map(shown, lines)), style=style)
+def say(*lines: str, style: str | None = None, whole: bool = False) -> None:
+    """Print lines; names in them cannot act on the terminal, which wraps between words unless ``whole``."""
+    out = console()
+    out.print("\n".join(map(shown, lines)), style=style, soft_wrap=whole or not out.is_terminal)
 
 
 def say_table(headings: Mapping[str, str], rows: Iterable[Iterable[str]]) -> None:

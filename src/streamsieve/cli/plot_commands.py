@@ -23,6 +23,7 @@ from streamsieve.cli.options import (
 
 plot = typer.Typer(
     help="Draw how selections change over time: scores of your data, or detection under drift.",
+    epilog=examples("streamsieve plot scores log.csv --target y --out scores.png"),
     no_args_is_help=True,
     rich_markup_mode=None,
 )

@@ -69,19 +69,6 @@ def _character(sep: str | None) -> str | None:
     return {"\\t": "\t", "tab": "\t"}.get(sep or "", sep)
 
 
-def take_missing(selector: Any, reading: Reading) -> None:
-    """Set a selector up for missing values, or say that it takes none."""
-    if reading.missing != "omit":
-        return
-    if "missing" in selector.get_params(deep=False):
-        selector.set_params(missing="omit")
-    elif not selector.traits.missing:
-        raise CapabilityError(
-            f"{type(selector).method_name()} takes no missing values: --missing impute fills in the mean of "
-            "the column; fast_osfs, osfs, saola, top_k and screen take --missing omit"
-        )
-
-
 def declared_types(reading: Reading) -> dict[str, str]:
     """Return the types of columns that were declared, by name."""
     found: dict[str, str] = {}
@@ -109,6 +96,11 @@ def take_types(selector: Any, reading: Reading, source: Any) -> None:
         if name not in names:
             raise ParameterError(f"--{kind} {name}: there is no such feature{did_you_mean(name, names)}")
     known = selector.get_params(deep=False)
+    if known.get("missing") == "omit":
+        raise CapabilityError(
+            f"--{next(iter(types.values()))} and --missing omit exclude each other: tests of categories need "
+            "complete columns, so take --missing impute, or let text become indicators, without --nominal"
+        )
     if "types" not in known:
         able = sorted(name for name, cls in registry.selectors().items() if "types" in cls().get_params())
         raise CapabilityError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,8 @@ def _cell(name: str, value: Any) -> str:
 def sign_note(kept: list[dict[str, Any]], effect: str, selector: Any, source: Any) -> list[str]:
     """Say which class a positive number speaks for, where numbers have signs and classes are two."""
     signed = any(row.get("statistic", 0.0) < 0 for row in kept)
+    if effect in ("correlation", "t"):  # all kept may be positive
+        signed |= any(each.statistic < 0 for each in islice(getattr(selector, "ledger_", ()), 1000))
     if not signed or str(getattr(selector, "task_", "")) != "binary":
         return []
     low, high = whole_labels(np.unique(source.y)).tolist()

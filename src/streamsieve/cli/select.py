@@ -27,15 +27,7 @@ from streamsieve.cli.options import Engine, Output, Reading
 from streamsieve.cli.output import check_files, console, say, say_json, warnings_as_notes
 from streamsieve.cli.parameters import parsed, plain_parameters, task_parameter
 from streamsieve.cli.progress import progress
-from streamsieve.cli.reading import (
-    check,
-    check_explained,
-    described,
-    named_ways_out,
-    opened,
-    take_missing,
-    take_types,
-)
+from streamsieve.cli.reading import check, check_explained, described, named_ways_out, opened, take_types
 from streamsieve.cli.results import (
     confirmed_features,
     counts_of,
@@ -47,11 +39,12 @@ from streamsieve.cli.results import (
     sign_note,
     types_line,
 )
-from streamsieve.cli.suspects import Suspects, Watched, codes_note
+from streamsieve.cli.suspects import Suspects, Watched, codes_note, labels_note
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetWarning
 from streamsieve.protocols import Task
 from streamsieve.running import run
 from streamsieve.running.checkpoint import CheckpointFile
+from streamsieve.selecting import omit_missing
 
 SHOWN = 20
 
@@ -121,7 +114,8 @@ def screen(request: Request, parameters: dict[str, Any]) -> int:
 def _run(request: Request, selector: Any, source: Any = None, note: str = "") -> int:
     output = request.output
     request.rows.check(selector, request.data)
-    take_missing(selector, request.reading)
+    if request.reading.missing == "omit":
+        omit_missing(selector)
     if output.code:
         code.check_code(request.data)
     _check(request, selector)
@@ -141,7 +135,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     writing.write(output, selector, kept, source, request.reading)
     lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
     lines += [*_target_line(watched, request, selector), *types_line(types_of(selector)), *suspects.notes()]
-    lines += codes_note(suspects, selector)
+    lines += codes_note(suspects, selector) + labels_note(watched)
     types = [row["type"] for row in kept if "type" in row]
     effect = effect_name(selector, types)
     after = effect_note(selector, effect, types)
@@ -150,7 +144,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     _print(request, selector, kept, how, effect, lines, [*after, *remarks_on(selector)])
     if output.code and not output.json:
         fitted = request.rows.given(request.holdout)
-        say("", *code.lines(request.data, request.reading, selector, source, fitted))
+        say("", *code.lines(request.data, request.reading, selector, source, fitted), whole=True)
     return 0 if kept else 1
 
 

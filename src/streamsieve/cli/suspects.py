@@ -1,4 +1,4 @@
-"""Columns that no model should have: identifiers, and columns that give the target away."""
+"""Columns and labels to question: identifiers, leaks, marks of missing values, classes that look alike."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ LEAK = 0.999
 #: Rows of a class below which nothing is said of it.
 RAREST = 5
 SHOWN = 5
+#: Numbers that often mean a missing value.
+MARKS = (99.0, 999.0, 9999.0, 99999.0, -9.0, -99.0, -999.0, -9999.0)
 #: Different targets up to which they are counted while rows stream by.
 MOST_LABELS = 1000
 
@@ -37,6 +39,7 @@ class Suspects:
     identifiers: list[str] = field(default_factory=list)
     codes: list[str] = field(default_factory=list)
     leaks: dict[str, str] = field(default_factory=dict)
+    marks: dict[float, list[str]] = field(default_factory=dict)
     seen: int = 0
 
     def look(self, X: Any, y: npt.NDArray[Any] | None, names: list[str] | None) -> None:
@@ -50,6 +53,8 @@ class Suspects:
         self.identifiers += [
             known[j] for j in _whole(X, rows[:: max(1, len(rows) // GLANCE)]) if _is_id(X[rows, j])
         ]
+        for j, mark in _marks(X[rows]):
+            self.marks.setdefault(mark, []).append(known[j])
         levels = guessed_types(np.asarray(X[rows], np.float64)) == ORDINAL
         self.codes += [known[j] for j in np.flatnonzero(levels) if known[j] not in self.identifiers]
         if y is None or len(np.unique(y)) < 2:
@@ -76,12 +81,33 @@ class Suspects:
                 f"numbers, all different or in order): --id {listed_names(self.identifiers[:SHOWN])} leaves "
                 f"{'it' if one else 'them'} out"
             )
+        for mark, columns in self.marks.items():
+            more = f" and {len(columns) - SHOWN} more" * (len(columns) > SHOWN)
+            lines.append(
+                f"warning: {mark:.0f} in {', '.join(columns[:SHOWN])}{more} is far from the other values: if "
+                f"it means that a value is missing, say --na {mark:.0f}"
+            )
         for name, how in list(self.leaks.items())[:SHOWN]:
             lines.append(
                 f"warning: {name} alone gives the target away ({how}): if it is not known beforehand, "
                 f"--exclude {listed_names([name])}"
             )
         return lines
+
+
+def labels_note(source: Any) -> list[str]:
+    """Say so where classes differ by case or blanks only."""
+    y, alike = getattr(source, "y", None), dict[str, list[str]]()
+    labels = sorted(source.labels) or ([] if y is None or y.dtype.kind != "U" else np.unique(y).tolist())
+    for label in labels:
+        if isinstance(label, str):
+            alike.setdefault(label.strip().casefold(), []).append(label)
+    several = [names for names in alike.values() if len(names) > 1]
+    return [
+        f"warning: the classes {', '.join(map(repr, names))} differ by case or blanks only: if they are one, "
+        "write them alike"
+        for names in several[:SHOWN]
+    ]
 
 
 def codes_note(suspects: Suspects, selector: Any) -> list[str]:
@@ -141,6 +167,16 @@ def _whole(X: npt.NDArray[Any], rows: npt.NDArray[Any]) -> list[int]:
     """Return columns of whole numbers, as far as some rows show."""
     some = X[rows]
     return list(np.flatnonzero(np.all(some == np.floor(some), axis=0) & (np.ptp(some, axis=0) > 1)))
+
+
+def _marks(X: npt.NDArray[Any]) -> Iterator[tuple[int, float]]:
+    """Yield columns whose smallest or largest number may mean a missing value: it is apart, and repeated."""
+    for extreme in (X.min(axis=0), X.max(axis=0)):
+        for j in np.flatnonzero(np.isin(extreme, MARKS)):
+            mark, others = float(extreme[j]), X[X[:, j] != extreme[j], j]
+            apart = np.abs(others - mark).min() > np.ptp(others) if len(others) else False
+            if apart and len(X) - len(others) > 1 and np.ptp(others) > 0:
+                yield int(j), mark
 
 
 def _is_id(x: npt.NDArray[Any]) -> bool:

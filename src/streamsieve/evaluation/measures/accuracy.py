@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._doors import given
 from streamsieve._parameters import check_choice
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray, IntArray
@@ -32,7 +33,7 @@ def metric_for(metric: str, *, regression: bool, otherwise: str) -> str:
         able = [name for name in METRICS[1:] if (name in BY_NUMBERS) is regression]
         kind = "numeric" if regression else "made of classes"
         raise ParameterError(
-            f"metric={metric!r} is not defined if the target is {kind}: use {', '.join(map(repr, able))}"
+            f"{given('metric', metric)} is not defined if the target is {kind}: use {', '.join(able)}"
         )
     return metric
 

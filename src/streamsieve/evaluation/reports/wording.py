@@ -102,20 +102,18 @@ def _against_all(made: Recommendation) -> str:
     plain = made.all_features
     if plain is None:
         return "Keeping all features was not tried."
-    if plain in (made.recommended, made.best):
+    compared = made.beats(plain) or (made.recommended is made.best and not made.underpowered)
+    if plain in (made.recommended, made.best) or (plain is made.next and compared):
         return ""
     if not plain.complete:
         return "Keeping all features failed in some folds."
     known = f"all {made.n_features:,} features" if made.n_features else "all features"
-    if made.beats(plain):
-        p = p_short(plain.adjusted)
-        return (
-            ""
-            if plain is made.next
-            else f"The best selection beats {known} significantly ({_mean(plain)}, p {p})."
-        )
-    if made.underpowered:
+    if made.underpowered:  # few folds may agree by chance
         return f"With {known} the score was {_mean(plain)}."
+    if made.beats(plain):
+        return (
+            f"The best selection beats {known} significantly ({_mean(plain)}, p {p_short(plain.adjusted)})."
+        )
     return f"Selecting gives no significant gain over {known} ({_mean(plain)})."
 
 

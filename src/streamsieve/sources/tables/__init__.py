@@ -9,7 +9,8 @@ streams          one stream of record batches as a table
 producers        what record batches come from: lazy frames, relations, readers, iterators
 layout           which columns are features or target, and how they become arrays
 conditions       which rows are read: ``age>=18``, rows whose target is known
-encoding         text and dates as numbers
+encoding, dates  text and dates as numbers
+refusals         columns that cannot be offered, in one error
 blocks           some columns of all files as one array
 frames           dataframes of any library as matrices
 transpose        text or sparse rows written again, in a temporary folder, to be read by columns

@@ -19,7 +19,7 @@ from streamsieve._parameters import did_you_mean
 from streamsieve._paths import STDIN
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
-from streamsieve.sources.tables.dialect import LINES
+from streamsieve.sources.tables.dialect import LINES, header_line, is_number
 from streamsieve.sources.tables.files import READ_ROWS, IpcTable
 from streamsieve.sources.tables.fingerprint import StablePrefix
 from streamsieve.sources.tables.transpose import full_disk_named, scratch_folder
@@ -70,8 +70,10 @@ class ExcelTable(ConvertedTable):
             with calamine.load_workbook(str(self.path)) as book:
                 rows = book.get_sheet_by_name(self._name(book.sheet_names)).to_python()
         except calamine.CalamineError as error:
+            page = "it is a web page or XML under another name: " if _begins_page(self.path) else ""
             raise SourceError(
-                f"{self.shown} cannot be read as a workbook: {error}: write it again"
+                f"{self.shown} cannot be read as a workbook: {page}{error}: open it in a spreadsheet program "
+                "and save it as .xlsx"
             ) from error
         self._head = [[str(cell).strip() for cell in row] for row in rows[:LINES]]
         rows = [row for row in rows[self._skip :] if any(cell != "" for cell in row)]
@@ -82,7 +84,7 @@ class ExcelTable(ConvertedTable):
 
     def lines_before(self, name: str) -> int:
         """Return how many rows stand before one that names a column."""
-        return next((place for place, row in enumerate(self._head) if name in row), 0)
+        return header_line(self._head, name)
 
     def _name(self, there: list[str]) -> str:
         wanted = self._sheet or there[0]
@@ -128,7 +130,9 @@ class SqlTable(ConvertedTable):
         """Return the query, or say how to write one."""
         if self._sql is not None:
             return self._sql
-        example = f"select * from {tables[0] if tables else 'NAME'}"  # noqa: S608 - to be read, not run
+        name = tables[0] if tables else "NAME"
+        quoted = name if name.isidentifier() else f'"{name}"'
+        example = f"select * from {quoted}"  # noqa: S608 - to be read, not run
         raise SourceError(
             f"{self.shown} is a database with the tables {some(tables)}: say which rows to read, "
             f"{given('sql', example)}"
@@ -220,7 +224,7 @@ def write_rows(
     """
     import pyarrow as pa  # noqa: PLC0415
 
-    missing = {*_MISSING, *na}
+    missing: set[Any] = {*_MISSING, *na, *(float(mark) for mark in na if is_number(mark, "."))}
     kinds: list[set[type]] = [set() for _ in names]
     for rows in batches:
         for row in rows:
@@ -255,13 +259,20 @@ def _type(kind: set[type]) -> Any:
 
     if all(issubclass(each, _NUMBERS) for each in kind):
         return pa.float64()
+    if any(issubclass(each, (dict, list)) for each in kind):
+        return pa.binary()  # no feature can be made of it
     return pa.timestamp("us") if all(issubclass(each, _DATES) for each in kind) else pa.string()
 
 
-def _array(column: Iterable[Any], type_: Any, missing: set[str]) -> Any:
+def _array(column: Iterable[Any], type_: Any, missing: set[Any]) -> Any:
     import pyarrow as pa  # noqa: PLC0415
 
-    convert: Any = {pa.string(): str, pa.float64(): float, pa.timestamp("us"): _moment}[type_]
+    convert: Any = {
+        pa.string(): str,
+        pa.float64(): float,
+        pa.timestamp("us"): _moment,
+        pa.binary(): lambda value: json.dumps(value).encode(),
+    }[type_]
     return pa.array([None if _is_missing(value, missing) else convert(value) for value in column], type_)
 
 
@@ -269,5 +280,10 @@ def _moment(value: dt.date) -> dt.datetime:
     return value if isinstance(value, dt.datetime) else dt.datetime.combine(value, dt.time())
 
 
-def _is_missing(value: Any, missing: set[str]) -> bool:
-    return value is None or (isinstance(value, str) and value in missing)
+def _is_missing(value: Any, missing: set[Any]) -> bool:
+    return value is None or (isinstance(value, (str, int, float)) and value in missing)
+
+
+def _begins_page(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(64).lstrip().startswith(b"<")

@@ -10,6 +10,8 @@ import numpy as np
 from streamsieve._doors import given
 from streamsieve.protocols import FloatArray
 
+#: What a column of text holds if all of its texts are dates.
+DATES = "dates"
 #: Proportion of the different texts from which on a column is meant to hold dates.
 MEANT = 0.8
 _DAY = 86_400 * 10**6  # in microseconds
@@ -107,6 +109,11 @@ class WrittenDates:
             f"holds dates with the day first, such as {self.examples[0]!r}, and others with the month first: "
             "write all of them as 2024-12-31"
         )
+
+
+def is_date(kind: str) -> bool:
+    """Whether a kind of values is a day or a moment."""
+    return kind.startswith(("timestamp", "date32", "date64", DATES))
 
 
 def days(column: Any) -> Any:

@@ -99,10 +99,23 @@ def lines_before(text: str, name: str | None = None) -> int:
         filled = [sum(map(bool, row)) for row in rows]
         usual = max(filled, key=filled.count, default=0)
         if name is not None:
-            found = found or next((place for place, row in enumerate(rows) if name in row), 0)
+            found = found or header_line(rows, name)
         elif usual > 1 and filled[0] == 1:
             found = max(found, filled.index(usual))
     return found
+
+
+def header_line(rows: Sequence[Sequence[str]], name: str) -> int:
+    """Return the place of the first row with ``name`` that can name columns: all cells are other texts."""
+    for place, row in enumerate(rows):
+        filled = [cell for cell in row if cell]
+        if (
+            name in row
+            and len(set(filled)) == len(filled)
+            and not any(is_number(cell, ".") for cell in filled)
+        ):
+            return place
+    return 0
 
 
 def cells(text: str, sep: str) -> list[list[str]]:
@@ -138,8 +151,8 @@ def _decimal_mark(text: str, sep: str) -> str:
 def why_not_numbers(values: Sequence[str], decimal: str = ".", sep: str = "") -> str | None:
     """Return why text that was meant as numbers is none, and what to do about it; None if it is just text."""
     values = [value.strip() for value in values if value and value.strip()]
-    odd = [value for value in values if not _is_number(value, decimal)]
-    units = [value for value in odd if _UNIT.search(value) and _is_number(_UNIT.sub("", value), decimal)]
+    odd = [value for value in values if not is_number(value, decimal)]
+    units = [value for value in odd if _UNIT.search(value) and is_number(_UNIT.sub("", value), decimal)]
     if len(set(units)) > FEW_UNITS and len(units) + len(values) - len(odd) >= 0.8 * len(values):
         sign = _UNIT.search(units[0])[0].strip()  # type: ignore[index]
         return f"holds numbers with the sign {sign}, such as {units[0]!r}: write them without it"
@@ -167,7 +180,8 @@ def why_not_numbers(values: Sequence[str], decimal: str = ".", sep: str = "") ->
     )
 
 
-def _is_number(value: str, decimal: str) -> bool:
+def is_number(value: str, decimal: str) -> bool:
+    """Whether a text is a number, without separators of thousands."""
     if "_" in value or (decimal == "," and "." in value):
         return False
     try:

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from streamsieve._doors import given
-from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.dates import DateOrder, days
-from streamsieve.sources.tables.dialect import why_not_numbers
 
 if TYPE_CHECKING:
     from streamsieve.protocols import FloatArray
     from streamsieve.sources.tables.files import Table
+    from streamsieve.sources.tables.refusals import Refusals
 
 #: Categories up to which a text column is encoded.
 MOST_CATEGORIES = 50
@@ -62,11 +60,15 @@ class Codes:
 
 
 def categories_of(
-    columns: Sequence[str], batches: Iterable[tuple[Table, Any]], nominal: Sequence[str] = ()
+    columns: Sequence[str],
+    batches: Iterable[tuple[Table, Any]],
+    refusals: Refusals,
+    nominal: Sequence[str] = (),
 ) -> tuple[dict[str, Categories | Codes], dict[str, list[str]]]:
     """Return encoders of text columns, found in one pass, and columns without one, by the reason.
 
-    Those of ``nominal`` become codes, of any number of levels.
+    Those of ``nominal`` become codes, of any number of levels; ``refusals`` take note of text that was meant
+    as numbers.
     """
     from sklearn.preprocessing import OneHotEncoder  # noqa: PLC0415 - the sources are cheap to import
 
@@ -75,7 +77,7 @@ def categories_of(
         for name, known in levels.items():
             if len(known) <= MOST_CATEGORIES or name in nominal:
                 seen = set(_texts(batch.column(name).unique()).tolist())
-                refuse_numbers(file, name, seen - {MISSING})
+                refusals.look_at_text(name, seen - {MISSING}, file)
                 known.update(seen)
     encoders, left_out = dict[str, Categories | Codes](), dict[str, list[str]]()
     for name, known in levels.items():
@@ -98,14 +100,6 @@ def categories_of(
 
 def _named(column: str, value: str) -> str:
     return f"{column}={value}"
-
-
-def refuse_numbers(file: Table, name: str, values: Iterable[str]) -> None:
-    """Refuse numbers that are written in a way which makes them text."""
-    dialect = getattr(file, "dialect", None)
-    why = why_not_numbers(sorted(values), getattr(dialect, "decimal", "."), getattr(dialect, "sep", ""))
-    if why is not None:
-        raise SourceError(f"{file.shown}: column {name!r} {why}, or leave it out ({given('exclude', name)})")
 
 
 def encoded(

@@ -46,6 +46,11 @@ class Table(ABC):
         del name
         return 0
 
+    def no_names(self, name: str) -> str:
+        """Return why a column may be missing: the table is transposed, or has no line of names."""
+        del name
+        return ""
+
     @abstractmethod
     def _look(self) -> Any:
         """Return the schema, and set ``n_rows`` if the table says it."""

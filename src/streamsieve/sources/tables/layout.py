@@ -10,21 +10,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from streamsieve._doors import given, way
+from streamsieve._doors import given
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
 from streamsieve.sources.tables.conditions import Condition, is_missing, missing_labels
-from streamsieve.sources.tables.dates import DateOrder, WrittenDates
-from streamsieve.sources.tables.encoding import Categories, Codes, categories_of, encoded, refuse_numbers
+from streamsieve.sources.tables.dates import DATES, DateOrder, WrittenDates, is_date
+from streamsieve.sources.tables.encoding import Categories, Codes, categories_of, encoded
 from streamsieve.sources.tables.files import TableFile, named, plain
+from streamsieve.sources.tables.refusals import Refusals
 
 if TYPE_CHECKING:
     from streamsieve.protocols import FloatArray
     from streamsieve.sources.tables.files import Table
 
-#: What a column of text holds if all of its texts are dates, and rows from which one is suspected to.
-DATES, LOOKED_AT = "dates", 1000
+#: Rows from which a column of text is suspected to hold dates.
+LOOKED_AT = 1000
 #: Row numbers, not features: what pandas writes for its index (to Parquet, to CSV).
 _INDEX = re.compile(r"__index_level_\d+__|")
 
@@ -153,11 +154,12 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
     if target in choice.features:
         raise SourceError(f"{target!r} is the target, so it cannot be a feature: leave it out of features")
     target_type = target_type_of(files, target)
-    bare = Layout([], target, target_type, [], choice)
-    written = _dates_in_text(files, offered, bare)
+    bare, refusals = Layout([], target, target_type, [], choice), Refusals(first)
+    written = _dates_in_text(files, offered, bare, refusals)
     offered |= dict.fromkeys(written, DATES)
-    _refuse_kinds(first, offered, choice)
-    encoders, unusable = _encoders(files, offered, bare)
+    refusals.look_at_kinds(offered, choice)
+    encoders, unusable = _encoders(files, offered, bare, refusals)
+    refusals.check()
     typed = [name for name, kind in offered.items() if choice.dates == "number" and is_date(kind)]
     dates = {name: written.get(name) for name in typed}
     raw = [n for n, kind in offered.items() if kind == "numbers" or n in encoders or n in dates]
@@ -172,7 +174,7 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
 
 
 def _encoders(
-    files: Sequence[Table], offered: dict[str, str], bare: Layout
+    files: Sequence[Table], offered: dict[str, str], bare: Layout, refusals: Refusals
 ) -> tuple[dict[str, Categories | Codes], dict[str, list[str]]]:
     """Return encoders of text, and the columns that cannot be features, by the reason."""
     choice = bare.choice
@@ -184,7 +186,7 @@ def _encoders(
     unusable["text"] = [name for name in text if name not in wanted]
     if not wanted:
         return {}, unusable
-    encoders, without = categories_of(wanted, _read(files, wanted, bare), choice.nominal)
+    encoders, without = categories_of(wanted, _read(files, wanted, bare), refusals, choice.nominal)
     return encoders, {**unusable, **without}
 
 
@@ -194,7 +196,9 @@ def _read(files: Sequence[Table], columns: list[str], bare: Layout) -> Iterator[
     return ((f, asked.filtered(b, f)) for f in files for b in f.batches(asked.columns))
 
 
-def _dates_in_text(files: Sequence[Table], offered: dict[str, str], bare: Layout) -> dict[str, DateOrder]:
+def _dates_in_text(
+    files: Sequence[Table], offered: dict[str, str], bare: Layout, refusals: Refusals
+) -> dict[str, DateOrder]:
     """Return the columns of text that hold nothing but dates; refuse exceptions where dates are read."""
     choice, first = bare.choice, files[0]
     text = [name for name, kind in offered.items() if kind == "text" and name not in choice.nominal]
@@ -215,51 +219,13 @@ def _dates_in_text(files: Sequence[Table], offered: dict[str, str], bare: Layout
     orders = {name: each.order(month_first=choice.month_first) for name, each in possible.items()}
     for name, written in possible.items():
         if orders[name] is None and written.meant and choice.dates == "number":
-            raise SourceError(
-                f"{first.shown}: column {name!r} {written.problem()}, or leave it out "
-                f"({given('exclude', name)})"
-            )
+            refusals.columns[name] = written.problem()
     return {name: order for name, order in orders.items() if order is not None}
 
 
 def _reasons(left_out: dict[str, list[str]]) -> str:
     reasons = "; ".join(f"{why}: {some(names)}" for why, names in left_out.items())
     return f" (left out: {reasons})" if reasons else ""
-
-
-def _refuse_kinds(first: Table, offered: dict[str, str], choice: Choice) -> None:
-    """Refuse columns that do not hold numbers, unless it was said what to do with them."""
-    in_file = isinstance(first, TableFile)  # a stream may be readable once, and has no such options
-    categories = f"encode {{}} with {given('categories', 'auto')}"
-    number = "convert {} with " + way("dates='number'", "--dates")
-    for refuse, of, ways, dropped in (
-        (
-            choice.categories,
-            lambda kind: kind != "numbers" and not is_date(kind),
-            categories,
-            "skip_text=True",
-        ),
-        (choice.dates, is_date, number, "dates='drop'"),
-    ):
-        found = [
-            name
-            for name, kind in offered.items()
-            if refuse == "refuse" and of(kind) and not (kind == "text" and name in choice.nominal)
-        ]
-        if not found:
-            continue
-        if in_file and offered[found[0]] == "text":
-            values = next(iter(first.batches([found[0]], 1000)), None)
-            if values is not None:
-                refuse_numbers(first, found[0], [v for v in values.column(0).unique().to_pylist() if v])
-        one = len(found) == 1
-        how = (ways if in_file else "encode {} in what produces the rows").format("it" if one else "them")
-        option = "--skip-text" if dropped == "skip_text=True" else given("exclude", found[0])
-        leave = way(dropped, option) if in_file else "skip_text=True"
-        raise SourceError(
-            f"{first.shown}: column{'s' * (not one)} {some(found, 3)} hold{'s' * one} {offered[found[0]]}, "
-            f"not numbers: {how}, or leave such columns out with {leave}"
-        )
 
 
 def check_names(file: Table, names: Sequence[str]) -> None:
@@ -288,11 +254,6 @@ def _row_numbers(schema: Any) -> list[str]:
     return [name or "(no name)" for name in schema.names if _INDEX.fullmatch(name)]
 
 
-def is_date(kind: str) -> bool:
-    """Whether a kind of values is a day or a moment."""
-    return kind.startswith(("timestamp", "date32", "date64", DATES))
-
-
 def _kind(type_: Any) -> str:
     from pyarrow import types as t  # noqa: PLC0415
 
@@ -307,10 +268,10 @@ def _kind(type_: Any) -> str:
 
 
 def _below(file: Table, target: str) -> str:
-    """Say so where a later line names the columns."""
+    """Say so where a later line names the columns, or none does."""
     lines = file.lines_before(target)
     if not lines:
-        return ""
+        return file.no_names(target)
     return f"; line {lines + 1} names {target!r}: {given('skip_rows', lines)} begins there"
 
 

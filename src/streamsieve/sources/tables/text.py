@@ -18,9 +18,11 @@ from streamsieve.sources.tables.dialect import (
     SAMPLE,
     SEPARATORS,
     Dialect,
+    cells,
     decoded,
     encoding_of,
     is_ascii_based,
+    is_number,
     lines_before,
     sniffed,
 )
@@ -155,6 +157,12 @@ class CsvTable(TextTable):
             self.dialect = sniffed(head, self._given, default)
         except SourceError as error:
             advice = f"; {self.advice}" if self.advice else ""
+            if "  " in self._beginning().strip():
+                advice += (
+                    '; columns that blanks align are separated with pandas, for example python -c "import '
+                    f"pandas; pandas.read_csv({str(self.path)!r}, sep=r'\\s+')"
+                    f".to_csv('{self.path.stem}.csv', index=False)\""
+                )
             raise SourceError(f"{self.shown} cannot be read as a table: {error}{advice}") from error
         said, found = self._given, self.dialect
         usual = "\t" if suffix in (".tsv", ".tab") else ","
@@ -171,6 +179,20 @@ class CsvTable(TextTable):
     def lines_before(self, name: str) -> int:
         """Return how many lines stand before one that names a column."""
         return lines_before(self._beginning(), name)
+
+    def no_names(self, name: str) -> str:
+        """Return why a column may be missing: the table is transposed, or has no line of names."""
+        sep = str(self.dialect.sep)
+        if any(row[0].strip() == name for row in cells(self._beginning(), sep)[1:]):
+            more = "" if sep == "," else f", sep={sep!r}"
+            return (
+                f"; a line begins with {name!r}: if features are in rows, transpose the table with pandas: "
+                f'python -c "import pandas; pandas.read_csv({str(self.path)!r}{more}, index_col=0).T'
+                ".to_csv('transposed.csv')\""
+            )
+        if 2 * sum(is_number(each, str(self.dialect.decimal)) for each in self.names) > len(self.names):
+            return "; its first line holds numbers: if it names no columns, write a line above it that does"
+        return ""
 
     def _open(self, file: BinaryIO, columns: Sequence[str] | None = None, *, rest: bool = False) -> Any:
         from pyarrow import csv  # noqa: PLC0415

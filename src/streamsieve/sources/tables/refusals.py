@@ -1,0 +1,111 @@
+"""Columns that cannot be offered: what is wrong with each and what to do about it, in one error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from streamsieve._doors import given, way
+from streamsieve.exceptions import SourceError
+from streamsieve.sources.checks import some
+from streamsieve.sources.tables.dates import is_date
+from streamsieve.sources.tables.dialect import is_number, why_not_numbers
+from streamsieve.sources.tables.files import TableFile
+
+if TYPE_CHECKING:
+    from streamsieve.sources.tables.files import Table
+    from streamsieve.sources.tables.layout import Choice
+
+#: Columns whose problem is explained, and rows that are looked at where text is refused as such.
+EXPLAINED, LOOKED_AT = 8, 1000
+
+
+@dataclass
+class Refusals:
+    """What is wrong with columns of ``file``, by name, and with types of columns that are refused."""
+
+    file: Table
+    columns: dict[str, str] = field(default_factory=dict)
+    kinds: list[str] = field(default_factory=list)
+
+    def look_at_text(self, name: str, values: Iterable[str], file: Table) -> None:
+        """Take note of numbers that are written in a way which makes them text."""
+        dialect = getattr(file, "dialect", None)
+        why = why_not_numbers(sorted(values), getattr(dialect, "decimal", "."), getattr(dialect, "sep", ""))
+        if why is not None and name not in self.columns:
+            self.file = self.file if self.columns else file
+            self.columns[name] = why
+
+    def look_at_kinds(self, offered: dict[str, str], choice: Choice) -> None:
+        """Take note of columns that do not hold numbers, unless it was said what to do with them."""
+        dates = [name for name, kind in offered.items() if is_date(kind) and choice.dates == "refuse"]
+        others = [
+            name
+            for name, kind in offered.items()
+            if choice.categories == "refuse"
+            and kind != "numbers"
+            and not is_date(kind)
+            and not (kind == "text" and name in choice.nominal)
+        ]
+        in_file = isinstance(self.file, TableFile)  # a stream may be readable once, and has no such options
+        text = [name for name in others if offered[name] == "text"]
+        if in_file and text:
+            for batch in self.file.batches(text, LOOKED_AT):
+                for name in text:
+                    values = batch.column(name).unique().to_pylist()
+                    self.look_at_text(name, [each for each in values if each], self.file)
+                break
+        others = [name for name in others if name not in self.columns]
+        encode, convert = f"encode {{}} with {given('categories', 'auto')}", "convert {} with "
+        convert += way("dates='number'", "--dates")
+        for found, ways, leave in (
+            (others, encode, way("skip_text=True", "--skip-text")),
+            (dates, convert, way("dates='drop'", given("exclude", dates))),
+        ):
+            if not found:
+                continue
+            if not in_file:
+                ways, leave = "encode {} in what produces the rows", "skip_text=True"  # noqa: PLW2901
+            one = len(found) == 1
+            self.kinds.append(
+                f"column{'s' * (not one)} {some(found)} hold{'s' * one} {offered[found[0]]}, not numbers: "
+                f"{ways.format('it' if one else 'them')}, or leave such columns out with {leave}"
+            )
+
+    def check(self) -> None:
+        """Raise one error about all that was found."""
+        found = [*([self._wrong_columns()] if self.columns else []), *self.kinds]
+        if found:
+            raise SourceError(f"{self.file.shown}: {'; '.join(found)}")
+
+    def _wrong_columns(self) -> str:
+        units = self._units()
+        if units:
+            return units
+        names, leave = list(self.columns), given("exclude", list(self.columns))
+        if len(names) == 1:
+            leave = given("exclude", names[0])
+            return f"column {names[0]!r} {self.columns[names[0]]}, or leave it out ({leave})"
+        explained = "; ".join(f"{name!r} {self.columns[name]}" for name in names[:EXPLAINED])
+        more = f"; and {len(names) - EXPLAINED} more" if len(names) > EXPLAINED else ""
+        return f"{len(names)} columns cannot be offered: {explained}{more}; or leave them out ({leave})"
+
+    def _units(self) -> str:
+        """Say so if the first row alone has texts where there should be numbers: it may hold units."""
+        dialect: Any = getattr(self.file, "dialect", None)
+        names = list(self.columns)
+        head = next(iter(self.file.batches(names, LOOKED_AT)), None) if dialect is not None else None
+        if head is None or head.num_rows < 3 or len(names) < 2:  # of one column it may be a mark, as "?"
+            return ""
+        for name in names:
+            first, *rest = head.column(name).to_pylist()
+            if not first or is_number(first, dialect.decimal):
+                return ""
+            if not all(is_number(value, dialect.decimal) for value in rest if value):
+                return ""
+        units = some((head.column(name)[0].as_py() for name in names), 3)
+        return (
+            f"line {dialect.skip_rows + 2} holds texts ({units}) where the lines below hold numbers: if "
+            "these are units, delete that line"
+        )
