@@ -59,7 +59,7 @@ runs = [f"run {number}" for number in range(1, len(reached) + 2)]
 learned = np.array([*reached, screen.n_samples_seen_])
 before = np.array([0, *reached])
 ax.bar(runs, before, label="resumed from the checkpoint", color="0.8")
-ax.bar(runs, learned - before, bottom=before, label="learned until the power cut")
+ax.bar(runs, learned - before, bottom=before, label="learned in this run")
 ax.legend(loc="upper left")
 ax.set(ylabel="rows", title="The result equals that of one uninterrupted run, bit for bit")
 ax.yaxis.set_major_formatter("{x:,.0f}")
