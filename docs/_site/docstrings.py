@@ -83,6 +83,6 @@ def _described_below(*event: Any) -> None:
     lines[:] = shown
 
 
-def _is_field(_app: Sphinx, _what: str, _name: str, member: Any, _skip: bool, _options: Any) -> bool | None:  # noqa: FBT001
+def _is_field(*event: Any) -> bool | None:
     """Say whether a member is a field of a named tuple, which the class describes under its attributes."""
-    return True if str(inspect.getdoc(member)).startswith("Alias for field number") else None
+    return True if str(inspect.getdoc(event[3])).startswith("Alias for field number") else None

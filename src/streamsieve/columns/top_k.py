@@ -137,7 +137,8 @@ class TopK(ColumnSelector):
     With ``missing="omit"``, a correlation over c complete pairs has c - 2 degrees of freedom.  A column
     observed in fewer than 4 rows, or where y does not vary, is unreliable; two columns with fewer than 4
     complete pairs are not redundant.  A column counts as a copy only if the member is observed in every row
-    in which the column is.  Mean imputation instead would shrink correlations between columns and hide redundancy.
+    in which the column is.  Mean imputation instead would shrink correlations between columns and hide
+    redundancy.
 
     p-values assume independent rows; for time series or repeated measurements of a subject, pass ``serial``
     or ``groups`` to ``begin``.
