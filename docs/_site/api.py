@@ -68,7 +68,7 @@ def names_of(module: str) -> list[str]:
 def _page(module: str, names: list[str]) -> str:
     found = importlib.import_module(f"streamsieve.{module}")
     top = importlib.import_module("streamsieve")
-    lines = [f"# streamsieve.<wbr>{module}", "", (found.__doc__ or "").partition("\n")[0], ""]
+    lines = [f"# streamsieve.{module}", "", (found.__doc__ or "").partition("\n")[0], ""]
     for name in names:
         value = None if "." in name else getattr(found, name, None) or getattr(top, name)
         kind = "class" if inspect.isclass(value) or name.endswith("Selector") else "function"
