@@ -48,6 +48,13 @@ def test_every_public_name_has_a_docstring():
         assert without_docstring(found, api.names_of(module)) == [], module
 
 
+def test_what_is_returned_has_a_type_and_a_description_below():
+    for path in sorted((DOCS.parent / "src").rglob("*.py")):
+        for text in re.findall(r"^ *Returns\n *-------\n(.*?)(?:\n\n|\"\"\")", path.read_text(), re.M | re.S):
+            indents = [len(line) - len(line.lstrip()) for line in text.rstrip().splitlines()]
+            assert indents.count(indents[0]) == 1, (path.name, text)
+
+
 def test_the_reference_has_every_public_name_of_every_module_and_no_private_one():
     from _site import api
 
@@ -90,7 +97,8 @@ def test_a_question_of_a_newcomer_has_its_answer(question):
     page, words = QUESTIONS[question]
     assert words in (DOCS / f"{page}.md").read_text()
     index = (DOCS / Path(page).parent / "index.md").read_text()
-    assert f"({Path(page).name}.md)" in index or page == "faq"
+    name = Path(page).name
+    assert f"({name}.md)" in index or f":link: {name}\n" in index or page == "faq"
 
 
 def test_every_guide_is_in_the_table_and_in_the_navigation():
