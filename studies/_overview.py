@@ -72,7 +72,7 @@ _HEAD = """\
 
 Every page has the published figures next to ours, with the difference and, where we know it, the reason.
 Figures that can be compared one by one are counted below: equal to the last printed digit, within sampling
-error (the page says how it is estimated), or different. For a paper that shows curves without numbers, the
+error (the page says how it is estimated), or apart. For a paper that shows curves without numbers, the
 page checks what its text says. *Seconds* is the total computing time when the results were stored. The
 pictures of craters in the OSFS paper (tables 6 to 10, figures 14 to 19) are not available;
 `examples/craters.py` uses synthetic terrain instead. [Findings](../docs/findings.md) draws the conclusions.

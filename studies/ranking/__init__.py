@@ -38,7 +38,8 @@ def _introduction(found: Results) -> str:
     return f"""\
 An earlier ranking compared prototypes on 17 data sets with the columns in the order of the file; the effect
 of the order was not examined. This one compares the selectors of this library, including later ones, on the
-{len(FILES)} of these sets that are available, in the order of the file and in {len(ORDERS) - 1} random orders:
+{len(FILES)} of these sets that are available, in the order of the file and in {len(ORDERS) - 1} random
+orders:
 
 {_report.table(["data", "rows", "columns"], found.shapes(found.names))}
 At most {MOST_ROWS:,} rows are used, a stratified random sample; those of gisette are its validation part, and
