@@ -26,6 +26,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "_chart", "_site"]
 nitpicky = True
+smartquotes = False  # quotes and hyphens of code stay as they are typed
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
 myst_heading_anchors = 3

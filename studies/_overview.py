@@ -29,7 +29,7 @@ class Printed(NamedTuple):
 PUBLISHED = (
     Printed(THESIS, "tables 2.2-2.9: screens and learners by cross-validation", "screens_and_learners"),
     Printed(THESIS, "tables 3.2-3.6: quantile screens, online and offline", "screening"),
-    Printed(THESIS, "figures 3.2, 3.3: relevant features that wander", "drift"),
+    Printed(THESIS, "figures 3.2, 3.3: relevant features that drift", "drift"),
     Printed(THESIS, "tables 3.8, 3.9: screen, then learn, in the order of time", "adaptation"),
     Printed(SAOLA, "tables II-V, XII-XIV: size, accuracy, time", "saola"),
     Printed(OSFS, "tables 1-5, figures 5-9: accuracy, size, time", "osfs"),
@@ -71,12 +71,11 @@ _HEAD = """\
 # The papers' tables, and ours
 
 Every page has the published figures next to ours, with the difference and, where we know it, the reason.
-Where figures can be compared one by one, this is how they come out: equal to the last digit that is printed,
-within chance (what chance is, the page says), or apart. A paper that shows curves without numbers has none to
-compare; what it says in words is checked on the page. *Seconds* is what computing took, all of it, when it
-was stored. The craters of OSFS (tables 6 to 10, figures 14 to 19) are pictures that are not at hand; on a
-synthetic terrain they are in `examples/craters.py`. What all of this says is in
-[findings](../docs/findings.md).
+Figures that can be compared one by one are counted below: equal to the last printed digit, within sampling
+error (the page says how it is estimated), or apart. For a paper that shows curves without numbers, the
+page checks what its text says. *Seconds* is the total computing time when the results were stored. The
+pictures of craters in the OSFS paper (tables 6 to 10, figures 14 to 19) are not available;
+`examples/craters.py` uses synthetic terrain instead. [Findings](../docs/findings.md) draws the conclusions.
 
 `python -m studies` computes what is missing and writes this page; `--fresh` computes everything, `--quick`
 tries everything at a tiny size.

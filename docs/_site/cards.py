@@ -64,7 +64,10 @@ def _families() -> dict[str, dict[str, Any]]:
         families[registry.axis(cls)][name] = cls
     families["learners"] = {_file_name(cls): cls for cls in registry.learners()}
     families["criteria"] = {f"criterion_{name}": cls for name, cls in registry.criteria().items()}
-    return families
+    return {
+        family: dict(sorted(members.items(), key=lambda member: _title(member[1]).lower()))
+        for family, members in families.items()
+    }
 
 
 def first_line(cls: type[Any]) -> str:

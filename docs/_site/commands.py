@@ -1,5 +1,6 @@
 """The command line, from the app itself."""
 
+import re
 from typing import Any
 
 from typer.main import get_command
@@ -45,4 +46,5 @@ def _row(option: Any) -> str:
 
 
 def _text(help_text: str | None) -> str:
-    return " ".join((help_text or "").replace("\b", "").split())
+    text = " ".join((help_text or "").replace("\b", "").split())
+    return re.sub(r"(?<![`\w-])--[a-z][\w-]*", r"`\g<0>`", text)  # two hyphens would become a dash

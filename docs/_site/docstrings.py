@@ -7,11 +7,15 @@ from typing import Any
 from sphinx.application import Sphinx
 
 FORMULA, LIMITS = "**Formula.**", "**When it fails.**"
+#: A line this long goes on in the next one.
+CUT = 85
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Take what a card shows first out of the docstring below it, before numpydoc reads that."""
+    """Before numpydoc reads a docstring: take out what its card shows first; set descriptions below names."""
     app.connect("autodoc-process-docstring", _without_marked, priority=400)
+    app.connect("autodoc-process-docstring", _described_below, priority=410)
+    app.connect("autodoc-skip-member", _is_field)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -59,3 +63,26 @@ def _without_marked(app: Sphinx, what: str, _name: str, _cls: Any, _options: Any
     text = "\n\n".join(paragraphs)
     text = re.sub(r"Notes\n-----\n\n(?=\w)(?!\w+\n---)", "Notes\n-----\n", text)  # the rest of the section
     lines[:] = re.sub(r"Notes\n-----\n\n?(?=\w+\n---|\Z)", "", text).splitlines()  # nothing is left of it
+
+
+def _described_below(*event: Any) -> None:
+    """Set "name : description" in two lines, because numpydoc takes what follows a colon for a type.
+
+    A line is a description if nothing explains it below, or if its sentence was cut by the end of the line.
+    """
+    lines: list[str] = event[-1]
+    bodies = [*(line.startswith("    ") for line in lines[1:]), False]
+    heading = ""
+    shown: list[str] = []
+    for line, below, explained in zip(lines, [*lines[1:], ""], bodies, strict=True):
+        heading = line if below.startswith("---") else heading
+        name, colon, text = line.partition(" : ")
+        entry = colon and heading in ("Parameters", "Attributes") and not line.startswith(" ")
+        cut = len(line) > CUT and "default=" not in line
+        shown += [name, f"    {text}"] if entry and (cut or not explained) else [line]
+    lines[:] = shown
+
+
+def _is_field(*event: Any) -> bool | None:
+    """Say whether a member is a field of a named tuple, which the class describes under its attributes."""
+    return True if str(inspect.getdoc(event[3])).startswith("Alias for field number") else None

@@ -55,11 +55,12 @@ print(f"killed {len(reached)} times, {screen.n_samples_seen_:,} rows at the end"
 once = ss.run(source, ss.Screen("mutual_info", k=3))
 assert (once.scores_ == screen.scores_).all()
 fig, ax = plt.subplots()
-ax.step(np.arange(len(reached) + 1), [*reached, screen.n_samples_seen_], where="post")
-ax.set(
-    xlabel="number of power cuts so far",
-    ylabel="rows in the checkpoint",
-    title="The result equals that of one uninterrupted run, bit for bit",
-)
+runs = [f"run {number}" for number in range(1, len(reached) + 2)]
+learned = np.array([*reached, screen.n_samples_seen_])
+before = np.array([0, *reached])
+ax.bar(runs, before, label="resumed from the checkpoint", color="0.8")
+ax.bar(runs, learned - before, bottom=before, label="learned in this run")
+ax.legend(loc="upper left")
+ax.set(ylabel="rows", title="The result equals that of one uninterrupted run, bit for bit")
 ax.yaxis.set_major_formatter("{x:,.0f}")
 plt.show()

@@ -32,5 +32,5 @@ for ax, (i, j), title in zip(axes, ((17, 62), (3, 40)), ("the pair", "any other"
         rows = y == label
         ax.plot(X[rows, i], X[rows, j], "o", markersize=2.5, alpha=0.7, label=f"y = {label}")
     ax.set(title=title, xlabel=f"x{i}", ylabel=f"x{j}", aspect="equal")
-axes[0].legend(loc="upper right")
+axes[0].legend(loc="upper right", frameon=True, markerscale=2)
 plt.show()

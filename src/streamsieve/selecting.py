@@ -65,8 +65,9 @@ def select(
 
     Returns
     -------
-    the fitted selector, with ``ranking()``, ``transform`` and ``ledger_.why(name)``; printing it shows which
-    method was chosen and why
+    selector
+        The fitted selector, with ``ranking()``, ``transform`` and ``ledger_.why(name)``. Printing it shows
+        which method was chosen and why.
 
     Examples
     --------

@@ -15,7 +15,7 @@ def run(desk: Desk) -> str:
     size = QUICK if desk.quick else Size()
     return _report.page(
         desk,
-        "Relevant features that wander",
+        "Relevant features that drift",
         _introduction(size),
         reference.section(desk, size),
         minibatch.section(desk, size),

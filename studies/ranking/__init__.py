@@ -36,16 +36,17 @@ def run(desk: Desk) -> str | None:
 
 def _introduction(found: Results) -> str:
     return f"""\
-An earlier ranking of prototypes had 17 data sets, their columns in the order of the file, and left open what
-the order does. Here it is again with the selectors of this library and those that came since, on the
-{len(FILES)} sets that are at hand, in the order of the file and in {len(ORDERS) - 1} random orders:
+An earlier ranking compared prototypes on 17 data sets with the columns in the order of the file; the effect
+of the order was not examined. This one compares the selectors of this library, including later ones, on the
+{len(FILES)} of these sets that are available, in the order of the file and in {len(ORDERS) - 1} random
+orders:
 
 {_report.table(["data", "rows", "columns"], found.shapes(found.names))}
-At most {MOST_ROWS:,} rows, drawn at random with each class in its share; gisette is the validation part, and
-prostate is another preparation of the set than theirs. Not at hand: {", ".join(NOT_AT_HAND)}, among them the
-two with more than two classes. {FOLDS} folds with each class in its share, selection inside the fold;
-accuracy is the mean of {NEIGHBOURS}-NN, a logistic regression and a random forest of {TREES} trees on the
-selected columns, standardised. Where nothing is selected the larger class is predicted. Two of the earlier
-methods are not in this library: the bare threshold of OSSFS-DD, and SFS-FI.
+At most {MOST_ROWS:,} rows are used, a stratified random sample; those of gisette are its validation part, and
+prostate was preprocessed differently. Not available: {", ".join(NOT_AT_HAND)}, among them the two sets with
+more than two classes. Selection is inside each of {FOLDS} stratified folds. Accuracy is the mean of
+{NEIGHBOURS}-NN, a logistic regression and a random forest of {TREES} trees on the selected columns,
+standardized; if nothing is selected, the larger class is predicted. Two of the earlier methods are not in
+this library: the plain threshold of OSSFS-DD, and SFS-FI.
 
 {EXPLAINED}"""

@@ -53,11 +53,11 @@ RIVAL = "SAOLA"
 ALL = "all columns"
 
 EXPLAINED = f"""\
-Everything is linear (Fisher's z) and as it comes, but for the following. "TopK" keeps a budget of 15 or 50
-columns, by mRMR ("half": with half of the price of redundancy) or, "plain", without a look at redundancy,
-which is the exact top k. OSSFS-DD is the authors' code with our floor of 15 columns, "no floor" without, and
-"text" by their text. ADDIS, LORD++ and SAFFRON are `OnlineFDR` at {FDR:g}: "marginal" tests a column alone,
-"conditional" given those kept; "SAOLA + ADDIS" has its relevance decided by ADDIS at {FDR:g}. Substitution is
-`OnlineSubstitution` with a budget of 15 or 50 columns. Group-SAOLA, OGFS and DOFS look at groups of {GROUP}
-columns in a row, which in a random order are strangers to each other; DOFS draws other lots there, too.
+All methods test correlations (Fisher's z) and have their default parameters, with these exceptions. "TopK"
+keeps 15 or 50 columns by streaming mRMR ("half": `redundancy_weight=0.5`); "plain" ignores redundancy and is
+the exact top k. OSSFS-DD follows the authors' code and keeps at least 15 columns, "no floor" without that
+minimum; "text" follows their paper instead. ADDIS, LORD++ and SAFFRON are `OnlineFDR` at {FDR:g}: "marginal"
+tests a column alone, "conditional" given the kept columns; "SAOLA + ADDIS" is SAOLA with `fdr="addis"` at
+{FDR:g}. Substitution is `OnlineSubstitution` of 15 or 50 columns. Group-SAOLA, OGFS and DOFS take {GROUP}
+consecutive columns as a group, which are unrelated in a random order; DOFS has other random draws there.
 """

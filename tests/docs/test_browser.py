@@ -121,6 +121,16 @@ def test_keys_reach_search_and_navigation(site, browser):
         ("larger than memory", "faq"),
         ("multi-label", "faq"),
         ("random seed", "faq"),
+        ("export feature names", "faq"),
+        ("one hot", "faq"),
+        ("sample weights", "faq"),
+        ("unlabeled", "faq"),
+        ("censored", "faq"),
+        ("nested cross-validation", "faq"),
+        ("shap", "faq"),
+        ("upgrade state file", "faq"),
+        ("macos", "faq"),
+        ("memory usage", "faq"),
     ],
 )
 def test_search_works_without_a_server(site, browser, words, page):

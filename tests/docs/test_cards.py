@@ -64,6 +64,28 @@ def test_a_card_shows_formula_and_limits_once():
         assert not re.search(r"Notes\n-----\n+(\w+\n---|\Z)", text), cls
 
 
+def test_a_description_beside_a_name_is_set_below_it():
+    from _site import docstrings
+
+    lines = [
+        "Parameters", "---", "k : int, default=3", "    Number.", "names : one per column", "",
+        "Returns", "---", "x : int",
+    ]  # fmt: skip
+    docstrings._described_below(lines)
+    assert lines[4:6] == ["names", "    one per column"]
+    assert lines[2] == "k : int, default=3"
+    assert lines[-1] == "x : int"
+
+
+def test_methods_are_listed_by_name_and_options_keep_their_hyphens():
+    from _site import cards, commands
+
+    for members in cards._families().values():
+        titles = [cards._title(cls).lower() for cls in members.values()]
+        assert titles == sorted(titles)
+    assert "without `--scheduler`" in commands.pages()["reference/command_line.md"]
+
+
 def test_every_method_has_slopes():
     from benchmarks import slopes
 

@@ -22,7 +22,7 @@ QUESTIONS = {
     "Which method for 50,000 genes and 80 patients?": ("faq", "ss.OnlineFDR(alpha=0.05)"),
     "How do I resume after a crash?": ("guides/checkpoints_and_kafka", "with `resume=True` goes on"),
     "What does 'redundant given' mean?": ("guides/the_ledger", "not any more once a and b are known"),
-    "How do I read a semicolon CSV or a workbook?": ("guides/files_and_formats", "decimal comma are found"),
+    "How do I read a semicolon CSV or a workbook?": ("guides/files_and_formats", "comma are detected"),
     "My columns have missing values.": ("guides/missing_values", 'missing="omit"'),
     "My rows are a time series.": ("guides/dependent_rows", "`begin(y, serial=True)`"),
     "How do I put it into a grid search?": ("guides/pipelines_and_grid_search", "GridSearchCV"),
@@ -46,6 +46,13 @@ def test_every_public_name_has_a_docstring():
     for module in api.MODULES:
         found = importlib.import_module(f"streamsieve.{module}")
         assert without_docstring(found, api.names_of(module)) == [], module
+
+
+def test_what_is_returned_has_a_type_and_a_description_below():
+    for path in sorted((DOCS.parent / "src").rglob("*.py")):
+        for text in re.findall(r"(?ms)^ *Returns\n *-------\n(.*?)(?:\n\n|\"\"\")", path.read_text()):
+            indents = [len(line) - len(line.lstrip()) for line in text.rstrip().splitlines()]
+            assert indents.count(indents[0]) == 1, (path.name, text)
 
 
 def test_the_reference_has_every_public_name_of_every_module_and_no_private_one():
@@ -90,7 +97,8 @@ def test_a_question_of_a_newcomer_has_its_answer(question):
     page, words = QUESTIONS[question]
     assert words in (DOCS / f"{page}.md").read_text()
     index = (DOCS / Path(page).parent / "index.md").read_text()
-    assert f"({Path(page).name}.md)" in index or page == "faq"
+    name = Path(page).name
+    assert f"({name}.md)" in index or f":link: {name}\n" in index or page == "faq"
 
 
 def test_every_guide_is_in_the_table_and_in_the_navigation():

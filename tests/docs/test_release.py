@@ -1,13 +1,14 @@
 """What is published: extras that are tried, and a long description that stands alone."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 import streamsieve
-from tools.release.__main__ import TRIALS, disagreements
+from tools.release.__main__ import TRIALS, _run, disagreements
 
 ROOT = Path(__file__).parents[2]
 #: Extras for those who work on the library itself.
@@ -29,6 +30,12 @@ def test_every_extra_is_tried_by_the_release_check():
     assert {trial.extra for trial in TRIALS.values()} == {"", "all", *EXTRAS}
     assert [name for name, trial in TRIALS.items() if trial.lowest] == ["lowest"]
     assert [name for name, trial in TRIALS.items() if trial.sdist] == ["sdist"]
+
+
+def test_programs_see_what_is_installed_and_not_the_source(monkeypatch, capfd):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "tools"))
+    _run(sys.executable, "-c", "import sys; print(sys.path)")
+    assert str(ROOT / "tools") not in capfd.readouterr().out
 
 
 def test_the_table_of_extras_says_what_each_brings():

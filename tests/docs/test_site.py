@@ -43,6 +43,13 @@ def test_every_public_name_is_in_the_reference(site):
 
 
 @pytest.mark.full
+def test_the_reference_shows_code_as_it_is_typed(site):
+    text = "".join(page.read_text() for page in (site / "reference").rglob("*.html"))
+    assert "Alias for field number" not in text
+    assert not re.search("[\u201c\u201d\u2013]", text)
+
+
+@pytest.mark.full
 def test_pages_load_nothing_from_a_network(site):
     for page in site.rglob("*.html"):
         loaded = re.findall(

@@ -4,6 +4,7 @@
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -113,7 +114,9 @@ def _try(file: Path, trial: Trial) -> None:
 
 
 def _run(*command: str, folder: Path = ROOT) -> None:
-    subprocess.run(command, check=True, cwd=folder)  # noqa: S603 - our own commands
+    """Run a command that sees installed packages only, whatever PYTHONPATH says."""
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(command, check=True, cwd=folder, env=alone)  # noqa: S603 - our own commands
 
 
 def _say(text: str) -> None:

@@ -211,7 +211,8 @@ class RankedFeatures:
 
         Returns
         -------
-        the same type of container; a dataframe stays a dataframe
+        array, sparse matrix or dataframe
+            The container that was given.
         """
         out = super().transform(X)  # type: ignore[misc]
         self._freeze()

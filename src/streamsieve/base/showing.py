@@ -44,9 +44,10 @@ class Shown(BaseEstimator):
 
         Returns
         -------
-        dataframe with the columns ``rank``, ``feature``, ``score`` and ``p_value``, and ``type`` if some
-        feature is not numeric; the score of a column selector is the statistic by which the feature was kept,
-        and unknown values are NaN
+        dataframe
+            With the columns ``rank``, ``feature``, ``score`` and ``p_value``, and ``type`` if some feature is
+            not numeric. The score of a column selector is the statistic by which the feature was kept;
+            unknown values are NaN.
         """
         names, scores, p_values = self._ranking()
         types = types_of(self)

@@ -185,9 +185,9 @@ class AlphaInvesting(ColumnSelector):
     **Formula.** Level of column i: ``wealth / (2 i)``. If ``p_i`` is at most the level, the column joins and
     the wealth grows by ``payout``; the level is paid either way.
 
-    **When it fails.** Columns late in a long stream of noise meet a wealth near 0 and are hardly tested.
-    Columns never leave, so an early proxy keeps its place when the better column comes. The model is linear
-    or logistic.
+    **When it fails.** After a long run of noise the wealth is near 0, so later columns are tested at levels
+    near 0. Columns never leave, so an early proxy keeps its place when the better column comes. The model is
+    linear or logistic.
 
     The defaults are the papers', and generous: with wealth and payout of 0.5 up to a quarter of the kept
     columns may be false discoveries.  With both at 0.05 the expected proportion stays near 5 %, if columns

@@ -174,8 +174,9 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     """Fast-OSFS: parents and children of the target, examining each new column first.
 
     A column that is associated with y is rejected if some set of up to ``max_conditioning`` kept columns
-    renders it conditionally independent of y.  If it stays, each kept column is evicted for which some set
-    that contains the new column does so.  Of two columns with the same information the earlier one stays.
+    renders it conditionally independent of y.  If it is kept, the other kept columns are tested again, given
+    sets that contain the new column, and evicted if such a set renders them conditionally independent of y.
+    Of two columns with the same information the earlier one is kept.
 
     Parameters
     ----------

@@ -125,7 +125,7 @@ class TopK(ColumnSelector):
     **When it fails.** With ``alpha=None`` k columns are kept whether or not they are informative. Redundancy
     is pairwise, and columns that are informative only jointly are not found.
 
-    Of equal scores the column that arrived last goes, so the newcomer loses ties, and
+    Among equal scores, the column that arrived last is removed, so a new column loses ties, and
     ``redundancy_weight=0`` is the top k of a stable sort.  With any redundancy a copy of a member (also
     negated, scaled, or with other names for its codes) is rejected at once, even while there is room; the
     scores alone would let it in whenever a third column scores less.  A column that cannot enter, whatever it
@@ -134,8 +134,9 @@ class TopK(ColumnSelector):
 
     With ``missing="omit"``, a correlation over c complete pairs has c - 2 degrees of freedom.  A column
     observed in fewer than 4 rows, or where y does not vary, is unreliable; two columns with fewer than 4
-    complete pairs are not redundant.  A column is a copy only if the member is observed wherever it is.  Mean
-    imputation instead would shrink correlations between columns and hide redundancy.
+    complete pairs are not redundant.  A column counts as a copy only if the member is observed in every row
+    in which the column is.  Mean imputation instead would shrink correlations between columns and hide
+    redundancy.
 
     p-values assume independent rows; for time series or repeated measurements of a subject, pass ``serial``
     or ``groups`` to ``begin``.

@@ -122,7 +122,8 @@ def available() -> dict[str, dict[str, object]]:
 
     Returns
     -------
-    dict by name; ``where`` is "embedded", "local", "openml" (a network is needed) or "absent"
+    dict
+        By name; ``where`` is "embedded", "local", "openml" (a network is needed) or "absent".
 
     Examples
     --------

@@ -116,7 +116,8 @@ def into(
 
     Returns
     -------
-    function of a frame and the number of its batch
+    callable
+        Function of a frame and the number of its batch.
 
     Raises
     ------

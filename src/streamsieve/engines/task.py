@@ -56,7 +56,8 @@ def build(
 
     Returns
     -------
-    a selector that holds this part, or why there is none
+    selector or Failure
+        A selector that holds this part, or why there is none.
     """
     try:
         check_alike(declared.versions)

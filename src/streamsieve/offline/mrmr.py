@@ -68,13 +68,13 @@ class MRMR(TypedFeatures, OfflineSelector):
     Notes
     -----
     **Formula.** Next is the feature of largest ``relevance(f, y) - (1 / |S|) sum over S of redundancy(f, g)``
-    ("mid", "fcd"), or of the quotient of the two ("miq", "fcq"), S being the chosen ones.
+    ("mid", "fcd"), or of the quotient of the two ("miq", "fcq"), where S is the set chosen so far.
 
     **When it fails.** k features are chosen whether or not they are informative. Relevance is that of single
     features and redundancy pairwise, so that joint effects are not seen.
 
     Redundancies are summed as features are chosen, so each step costs one comparison per feature left.  Of
-    equals the first is chosen.  Constant features come last, whatever the formula says of them.
+    equals the first is chosen.  Constant features always come last.
 
     "fcd" subtracts a correlation, at most 1, from an F that grows with the rows: with many, it ranks by F.
     "fcq" and "miq" divide by the redundancy plus 1e-12, so a feature unrelated to all chosen ones wins even

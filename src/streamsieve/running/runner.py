@@ -110,7 +110,8 @@ def run(
 
     Returns
     -------
-    selector : the one that was given, which has learned the whole stream, whether resumed or not
+    selector
+        The one that was given, which has learned the whole stream, whether resumed or not.
 
     Raises
     ------

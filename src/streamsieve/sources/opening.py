@@ -54,7 +54,8 @@ def features(
 
     Returns
     -------
-    Features : see there for details; pass it to :func:`streamsieve.run`
+    Features
+        See there for details; pass it to :func:`streamsieve.run`.
 
     Examples
     --------

@@ -185,7 +185,8 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
 
     Returns
     -------
-    Query : give it to ``open``, with the name of the target column
+    Query
+        Pass it to ``open``, with the name of the target column.
 
     Notes
     -----

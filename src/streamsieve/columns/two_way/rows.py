@@ -122,7 +122,8 @@ class LearnsRows(MixinBase):
 
         Returns
         -------
-        list of Decision : the evictions
+        list of Decision
+            The evictions.
         """
         self._check_begun("a review")
         return self._note(self._review()) if self._unjudged_ else []

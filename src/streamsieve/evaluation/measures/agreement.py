@@ -96,8 +96,9 @@ def score_difference(online: npt.ArrayLike, offline: npt.ArrayLike) -> float:
 
     Returns
     -------
-    float: mean of ``|online - offline| / (max offline - min offline)``, equation 3.19 of Wang 2021;
-    NaN if all offline scores are equal
+    float
+        Mean of ``|online - offline| / (max offline - min offline)``, equation 3.19 of Wang 2021;
+        NaN if all offline scores are equal.
 
     Examples
     --------

@@ -133,8 +133,9 @@ def kuncheva(selections: Selections, n_features: int | None = None) -> float:
 
     Returns
     -------
-    float: 1 if all are equal, 0 as expected by chance; 1 where every run selects nothing, or everything; NaN
-    for a single selection
+    float
+        1 if all are equal, 0 as expected by chance; 1 where every run selects nothing, or everything; NaN
+        for a single selection.
 
     References
     ----------
@@ -173,7 +174,8 @@ def jaccard(selections: Selections, n_features: int | None = None) -> float:
 
     Returns
     -------
-    float from 0 to 1; two empty selections are equal; NaN for a single selection
+    float from 0 to 1
+        Two empty selections are equal; NaN for a single selection.
 
     Examples
     --------

@@ -164,7 +164,8 @@ def detection_curve(tops: Sequence[IntArray], truths: Sequence[IntArray], k: int
 
     Returns
     -------
-    float64 array, one entry per evaluation point: the detection rate at k of Wang 2021, equation 3.23
+    float64 array
+        One entry per evaluation point: the detection rate at k of Wang 2021, equation 3.23.
 
     Examples
     --------

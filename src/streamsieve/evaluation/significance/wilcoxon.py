@@ -235,7 +235,8 @@ def holm(p_values: npt.ArrayLike) -> FloatArray:
 
     Returns
     -------
-    float64 array of adjusted p-values, in the same order
+    float64 array
+        Adjusted p-values, in the same order.
 
     Examples
     --------
