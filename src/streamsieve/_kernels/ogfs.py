@@ -183,10 +183,10 @@ def descend(
     Z'(Y - Z W) is returned.  A row is 0 unless the penalty is exceeded by a billionth: what lies at the
     border (a copy of a column that is in) stays out, whatever rounding says.
 
-    With a ridge the minimum is unique, and every eight sweeps are extrapolated (Bertrand and Massias, Anderson
-    acceleration of coordinate descent, AISTATS 2021), which takes a third of the sweeps; if the next sweep
-    moves farther than the last one did, the extrapolation is undone.  Without a ridge, copies make the minimum
-    depend on the way to it.
+    With a ridge the minimum is unique, and every eight sweeps are extrapolated (Bertrand and Massias,
+    Anderson acceleration of coordinate descent, AISTATS 2021), so that fewer are needed; if the next sweep
+    moves farther than the last one did, the extrapolation is undone.  Without a ridge, copies make the
+    minimum depend on the way to it.
     """
     q, k = weights.shape
     # by contrast and then column: an update runs along memory

@@ -204,7 +204,7 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         super().__init__(test)
 
     def compare_by(self, similarity: Similarity) -> None:
-        """Change the similarity; a function that is missing after loading is taken to be the one of before."""
+        """Change the similarity; a function given after loading is taken to be the one that was not saved."""
         known = self.config.similarity
         if known.kernel is not None and similarity != known:
             self._factor = Factor()
