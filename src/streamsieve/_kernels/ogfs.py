@@ -116,7 +116,7 @@ def _sweep(
 ) -> float:  # fmt: skip
     """Minimize over each column in turn; return the largest change of a weight.
 
-    Four columns at a time: the products are read and written once for the four, which halves the time.
+    Four columns at a time, so that the products are read and written once for the four.
     """
     k, q = fitted.shape
     border = penalty * (1.0 + 1e-9) + 1e-12
