@@ -222,6 +222,19 @@ def test_class_separability_needs_classes():
     assert len(DOFS("unsupervised", l1=0.01).fit(X, y + 0.5 * X[:, 0]).selected_) > 0
 
 
+def test_a_column_that_leaves_is_taken_out_of_the_factor(monkeypatch):
+    rng = np.random.default_rng(12)
+    y = rng.integers(0, 3, 60)
+    sieve = DOFS().begin(y)
+    sieve.offer(rng.normal(size=(60, 40)) + 0.4 * y[:, None])
+    monkeypatch.delattr(Factor, "rebuild")
+    sieve.offer(rng.normal(size=(60, 40)) + y[:, None] * np.linspace(0.5, 2, 40))
+    assert sum(decision.event == "evicted" for decision in sieve.ledger_) > 2
+    store = sieve._process_.store
+    L = Similarity("rbf", 1.0)(store.slots["columns"], store.kept, store.kept)
+    np.testing.assert_allclose(store._factor.rows, np.linalg.cholesky(L), atol=1e-12)
+
+
 def test_leukemia_in_groups_of_ten():
     X, y = load_real("leukemia_golub_raw")
     sieve = DOFS().fit(X, y)

@@ -56,6 +56,14 @@ def test_rows_of_a_factor_solve_its_triangle():
     assert dofs.reduce(room, 0, rows[:, :0]).shape == (2, 0)
 
 
+@pytest.mark.parametrize("i", [0, 3, 5])
+def test_a_column_is_removed_from_a_factor(i):
+    L = positive(np.random.default_rng(4), 6)
+    F, left = np.linalg.cholesky(L), np.delete(np.arange(6), i)
+    dofs.remove(F, 6, i)
+    np.testing.assert_allclose(F[:5, :5], np.linalg.cholesky(L[np.ix_(left, left)]), atol=1e-12)
+
+
 @pytest.mark.parametrize("whole", [True, False])
 def test_the_signed_rank_test_is_that_of_scipy(whole):
     rng = np.random.default_rng(3)

@@ -177,3 +177,26 @@ def test_a_statistic_is_significant_where_its_p_value_is(alpha):
         tested, freedom = np.array([2 * statistic * mean / variance]), np.array([2 * shape])
         assert is_significant(tested, freedom, alpha)[0] == (p <= alpha)
     assert asked > 500
+
+
+def test_pairs_are_screened_as_one_by_one():
+    """Whether rows suffice for a test, both ways at once, by the bits of rows or from row to row."""
+    rng = np.random.default_rng(5)
+    marks, seen = np.empty(70, np.uint64), np.empty(64, np.uint64)
+    found = []
+    for _ in range(200):
+        y, levels = rng.integers(0, 6, 70), rng.integers(2, 9, 2)
+        pair = np.array([rng.integers(0, k, 70) for k in levels], np.uint16)
+        rows, classes = np.empty((2, 8, 2), np.uint64), np.empty((2, 8), np.uint64)
+        for i in (0, 1):
+            kernel.mark_levels(pair[i], levels[i], y, rows[i], classes[i])
+        sides = list(zip(rows, classes, levels, strict=True))
+        wanted = []
+        for t, c in ((0, 1), (1, 0)):
+            kernel.mark_rows(pair[t], levels[t], y, marks)
+            freedom, varies = kernel.least_freedom(marks, levels[t], pair[c], levels[c], seen)
+            few = 2 * (levels[t] - 1) * 5 * levels[c] > 70
+            wanted.append(bool(few and varies and 2 * freedom > 70))
+        assert list(kernel.untestable(70, *sides[0], *sides[1], 5, 2)) == wanted
+        found += wanted
+    assert 50 < sum(found) < 350

@@ -47,6 +47,25 @@ def reduce(factor: FloatArray, q: int, rows: FloatArray) -> FloatArray:
 
 
 @nb.njit(nogil=True, cache=True)
+def remove(factor: FloatArray, q: int, i: int) -> None:
+    """Turn the Cholesky factor of q columns, in place, into that of all but column i: its first q - 1 rows.
+
+    What the later columns had of column i goes back into their own part, by rotations.
+    """
+    cosine, sine = np.empty(q), np.empty(q)
+    for row in range(i + 1, q):
+        own, above = factor[row], factor[row - 1]
+        x = own[i]
+        above[:i] = own[:i]
+        for k in range(i + 1, row):
+            above[k - 1] = cosine[k] * own[k] + sine[k] * x
+            x = cosine[k] * x - sine[k] * own[k]
+        length = math.hypot(own[row], x)
+        cosine[row], sine[row] = own[row] / length, x / length
+        above[row - 1] = length
+
+
+@nb.njit(nogil=True, cache=True)
 def greedy(similarity: FloatArray, size: int, negligible: float) -> BoolArray:
     """Choose ``size`` items greedily by what they add to the determinant; of equals the first.
 

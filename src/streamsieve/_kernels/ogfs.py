@@ -8,6 +8,9 @@ import numpy.typing as npt
 
 from streamsieve.protocols import FloatArray, IntArray
 
+#: Sweeps of coordinate descent that are extrapolated.
+EXTRAPOLATED = 8
+
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def products(columns: FloatArray, some: IntArray, others: IntArray) -> FloatArray:
@@ -93,40 +96,128 @@ def admitted(
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def descend(
-    gram: FloatArray, rest: FloatArray, weights: FloatArray, penalty: float, ridge: float,
-    tolerance: float, most_sweeps: int,
-) -> None:  # fmt: skip
-    """Minimize ``|Y - Z W|^2 / 2 + penalty sum |W_j| + ridge |W|^2 / 2`` in place, one column of Z at a time.
+def _subtract(gram: FloatArray, low: int, change: FloatArray, remaining: FloatArray) -> None:
+    """Take the effect of up to four columns from ``low`` on, whose weights change, off the products."""
+    last = len(gram) - 1
+    first, second, third, fourth = (
+        gram[low], gram[min(low + 1, last)], gram[min(low + 2, last)], gram[min(low + 3, last)],
+    )  # fmt: skip
+    for c in range(len(remaining)):
+        line = remaining[c]
+        w, x, y, z = change[0, c], change[1, c], change[2, c], change[3, c]
+        for other in range(len(line)):
+            line[other] -= w * first[other] + x * second[other] + y * third[other] + z * fourth[other]
 
-    ``gram`` is Z'Z with ones on its diagonal, ``rest`` is Z'(Y - Z W), and row j of W belongs to column j of
-    Z.  A row is 0 unless the penalty is exceeded by a billionth: what lies at the border (a copy of a column
-    that is in) stays out, whatever rounding says.
+
+@nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _sweep(
+    gram: FloatArray, remaining: FloatArray, fitted: FloatArray, change: FloatArray, penalty: float,
+    ridge: float,
+) -> float:  # fmt: skip
+    """Minimize over each column in turn; return the largest change of a weight.
+
+    Four columns at a time, so that the products are read and written once for the four.
     """
-    q, k = weights.shape
-    # by contrast and then column: an update runs along memory, which halves the time
-    remaining, fitted = np.ascontiguousarray(rest.T), np.ascontiguousarray(weights.T)
-    new = np.empty(k)
+    k, q = fitted.shape
     border = penalty * (1.0 + 1e-9) + 1e-12
-    for _ in range(most_sweeps):
-        moved = 0.0
-        for j in range(q):
+    moved = 0.0
+    for low in range(0, q, 4):
+        change[:] = 0.0
+        for i in range(min(4, q - low)):
+            j = low + i
             length = 0.0
             for c in range(k):
-                new[c] = remaining[c, j] + fitted[c, j]
-                length += new[c] * new[c]
+                alone = remaining[c, j] + fitted[c, j]
+                for before in range(i):
+                    alone -= change[before, c] * gram[low + before, j]
+                change[i, c] = alone
+                length += alone * alone
             length = np.sqrt(length)
             factor = (1.0 - penalty / length) / (1.0 + ridge) if length > border else 0.0
-            row = gram[j]
             for c in range(k):
-                change = new[c] * factor - fitted[c, j]
-                if change != 0.0:
-                    fitted[c, j] += change
-                    moved = max(moved, abs(change))
-                    line = remaining[c]
-                    for other in range(q):
-                        line[other] -= change * row[other]
+                change[i, c] = change[i, c] * factor - fitted[c, j]
+                fitted[c, j] += change[i, c]
+                moved = max(moved, abs(change[i, c]))
+        _subtract(gram, low, change, remaining)
+    return moved
+
+
+@nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _mixture(fits: FloatArray) -> FloatArray:
+    """Return the coefficients, of sum 1, that make the mixture of the last steps of an iteration shortest."""
+    steps, k, q = len(fits) - 1, fits.shape[1], fits.shape[2]
+    inner, mixture = np.empty((steps, steps)), np.ones(steps)
+    total = 0.0
+    for a in range(steps):
+        for b in range(a + 1):
+            s = 0.0
+            for c in range(k):
+                for j in range(q):
+                    s += (fits[a + 1, c, j] - fits[a, c, j]) * (fits[b + 1, c, j] - fits[b, c, j])
+            inner[a, b] = inner[b, a] = s
+        total += inner[a, a]
+    for a in range(steps):  # elimination, which needs no pivots for a positive definite matrix
+        inner[a, a] += 1e-10 * total  # steps may be collinear
+        for b in range(a + 1, steps):
+            factor = inner[b, a] / inner[a, a]
+            mixture[b] -= factor * mixture[a]
+            for c in range(a + 1, steps):
+                inner[b, c] -= factor * inner[a, c]
+    total = 0.0
+    for a in range(steps - 1, -1, -1):
+        for b in range(a + 1, steps):
+            mixture[a] -= inner[a, b] * mixture[b]
+        mixture[a] /= inner[a, a]
+        total += mixture[a]
+    return mixture / total
+
+
+@nb.njit(nogil=True, cache=True)
+def descend(
+    gram: FloatArray, products: FloatArray, weights: FloatArray, penalty: float, ridge: float,
+    tolerance: float, most_sweeps: int,
+) -> FloatArray:  # fmt: skip
+    """Minimize ``|Y - Z W|^2 / 2 + penalty sum |W_j| + ridge |W|^2 / 2`` in place, one column of Z at a time.
+
+    ``gram`` is Z'Z with ones on its diagonal, ``products`` is Z'Y, and row j of W belongs to column j of Z;
+    Z'(Y - Z W) is returned.  A row is 0 unless the penalty is exceeded by a billionth: what lies at the
+    border (a copy of a column that is in) stays out, whatever rounding says.
+
+    With a ridge the minimum is unique, and every eight sweeps are extrapolated (Bertrand and Massias,
+    Anderson acceleration of coordinate descent, AISTATS 2021), so that fewer are needed; if the next sweep
+    moves farther than the last one did, the extrapolation is undone.  Without a ridge, copies make the
+    minimum depend on the way to it.
+    """
+    q, k = weights.shape
+    # by contrast and then column: an update runs along memory
+    remaining, fitted = np.ascontiguousarray(products.T), np.ascontiguousarray(weights.T)
+    change = np.zeros((4, k))
+    for low in range(0, q, 4):
+        change[:] = 0.0
+        some = weights[low : low + 4]
+        change[: len(some)] = some
+        _subtract(gram, low, change, remaining)
+    room = EXTRAPOLATED + 1 if ridge > 0.0 else 0
+    fits, left = np.empty((room, k, q)), np.empty((room, k, q))
+    known, before, mixed = 0, np.inf, False
+    for _ in range(most_sweeps):
+        moved = _sweep(gram, remaining, fitted, change, penalty, ridge)
         if moved <= tolerance:
             break
-    rest[:] = remaining.T
+        if room == 0:
+            continue
+        if mixed and moved > before:
+            remaining[:], fitted[:] = left[-1], fits[-1]
+        else:
+            before = moved
+        fits[known], left[known] = fitted, remaining
+        known, mixed = known + 1, False
+        if known == room:
+            share = _mixture(fits)
+            remaining[:], fitted[:] = 0.0, 0.0
+            for a in range(EXTRAPOLATED):
+                remaining += share[a] * left[a + 1]
+                fitted += share[a] * fits[a + 1]
+            known, mixed = 0, True
     weights[:] = fitted.T
+    return np.ascontiguousarray(remaining.T)

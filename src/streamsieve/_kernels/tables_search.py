@@ -29,6 +29,10 @@ Bits = npt.NDArray[np.uint64]
 Levels = npt.NDArray[np.uint16]
 Small = npt.NDArray[np.int32]
 
+#: Levels up to which a pair of columns is screened: bits of 8 x 8 levels are a word, and ANDs of their rows
+#: are no more than rows.
+FEW_LEVELS = 8
+
 
 @nb.njit(nogil=True, cache=True)
 def start_bits(column: Bits, edges: IntArray, class_counts: IntArray, ands: Bits, sums: IntArray) -> None:
@@ -438,6 +442,53 @@ def least_freedom(
 
 
 @nb.njit(nogil=True, cache=True)
+def mark_levels(column: Levels, levels: int, y: IntArray, rows: Bits, classes: Bits) -> None:
+    """Mark in bits the rows of each level of a column, and the classes that occur with it."""
+    for a in range(levels):
+        classes[a] = 0
+        for w in range(rows.shape[1]):
+            rows[a, w] = 0
+    for i in range(len(y)):
+        rows[column[i], i // 64] |= np.uint64(1) << np.uint64(i % 64)
+        classes[column[i]] |= np.uint64(1) << np.uint64(y[i])
+
+
+@nb.njit(nogil=True, cache=True)
+def untestable(
+    n: int, rows: Bits, classes: Bits, levels: int, other_rows: Bits, other_classes: Bits, other_levels: int,
+    base: int, rows_per_freedom: int,
+) -> tuple[bool, bool]:  # fmt: skip
+    """Whether rows do not suffice to test a column given another, and the other given the column.
+
+    As `least_freedom` says it, for a pair both ways at once, and of columns that vary given the other;
+    ``base`` is the number of classes less 1.
+    """
+    meets = np.uint64(0)  # bit 8 a + b: level a of the column occurs with level b of the other
+    for a in range(levels):
+        for b in range(other_levels):
+            together = np.uint64(0)
+            for w in range(rows.shape[1]):
+                together |= rows[a, w] & other_rows[b, w]
+            meets |= np.uint64(together != 0) << np.uint64(8 * a + b)
+    freedom = other_freedom = 0
+    varies = other_varies = False
+    for b in range(other_levels):
+        r, c = popcount(meets & np.uint64(0x0101010101010101) << np.uint64(b)), popcount(other_classes[b])
+        varies |= r > 1
+        freedom += (r - 1) * (c - 1) if r > 1 else 0
+    for a in range(levels):
+        r, c = popcount(meets & np.uint64(0xFF) << np.uint64(8 * a)), popcount(classes[a])
+        other_varies |= r > 1
+        other_freedom += (r - 1) * (c - 1) if r > 1 else 0
+    few = n < rows_per_freedom * base * other_levels * (levels - 1)
+    other_few = n < rows_per_freedom * base * levels * (other_levels - 1)
+    return (
+        few and varies and rows_per_freedom * freedom > n,
+        other_few and other_varies and rows_per_freedom * other_freedom > n,
+    )
+
+
+@nb.njit(nogil=True, cache=True)
 def separate(
     bits: Bits | None, numbers: Levels | None, levels: IntArray, t: int, must: int, members: IntArray, q: int,
     most: int, rows_per_freedom: int, skip: bool, where_occupied: bool, degrees: int, pearson: bool,
@@ -611,6 +662,18 @@ def decide(
     alive = np.empty(slots, np.bool_)
     found = np.empty(4, np.int64)
     marks, seen = np.empty(len(y), np.uint64), np.empty(64, np.uint64)
+    n, base = len(y), len(class_counts) - 1
+    # rows that do not suffice for a test are found for all kept columns before any table is counted
+    screened = numbers is not None and where_occupied and skip and base < 64
+    screened = screened and n < rows_per_freedom * base * FEW_LEVELS * (FEW_LEVELS - 1)
+    room = slots if screened else 0
+    rows_of = np.empty((room, FEW_LEVELS, (n + 63) // 64), np.uint64)
+    classes_of = np.empty((room, FEW_LEVELS), np.uint64)
+    hopeless, hopeless_back = np.zeros(slots, np.bool_), np.zeros(slots, np.bool_)
+    if numbers is not None:
+        for i in range(q if screened else 0):
+            if levels[i] <= FEW_LEVELS:
+                mark_levels(numbers[i], levels[i], y, rows_of[i], classes_of[i])
     for j in range(done, len(new_levels)):
         if q == slots:
             return j, q, n_evicted
@@ -624,15 +687,27 @@ def decide(
                 numbers[q, w] = new_numbers[j, w]
         levels[q] = new_levels[j]
         feature[q] = new_feature[j]
+        few_levels = screened and levels[q] <= FEW_LEVELS
+        if numbers is not None and few_levels:
+            mark_levels(numbers[q], levels[q], y, rows_of[q], classes_of[q])
         for i in range(q + 1):
             alive[i] = True
+            if screened:
+                hopeless[i] = hopeless_back[i] = False
+                if few_levels and i < q and levels[i] <= FEW_LEVELS:
+                    hopeless[i], hopeless_back[i] = untestable(
+                        n, rows_of[q], classes_of[q], levels[q], rows_of[i], classes_of[i], levels[i],
+                        base, rows_per_freedom,
+                    )  # fmt: skip
         for turn in range(q + 1):
             t = turn
             if newcomer_first:
                 t = q if turn == 0 else turn - 1
+            if hopeless_back[t]:
+                continue
             others = np.int64(0)
             for i in range(q if t == q or most > 1 else 0):  # sets of one column are the newcomer alone
-                if alive[i] and i != t:
+                if alive[i] and i != t and not (t == q and hopeless[i]):
                     members[others] = i
                     others += 1
             must = -1 if t == q else q
@@ -677,6 +752,10 @@ def decide(
                             numbers[w, k] = numbers[i, k]
                     levels[w] = levels[i]
                     feature[w] = feature[i]
+                    for a in range(levels[i] if screened and levels[i] <= FEW_LEVELS else 0):
+                        classes_of[w, a] = classes_of[i, a]
+                        for k in range(rows_of.shape[2]):
+                            rows_of[w, a, k] = rows_of[i, a, k]
                 w += 1
         q = w
     return len(new_levels), q, n_evicted

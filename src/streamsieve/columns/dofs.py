@@ -255,8 +255,7 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
         """Set parameters; a kernel takes effect at once, because a function is not saved."""
         super().set_params(**parameters)
         if "_process_" in self.__dict__:
-            store = self._process_.store
-            store.config = store.config._replace(similarity=Similarity(self.kernel, self.gamma))
+            self._process_.store.compare_by(Similarity(self.kernel, self.gamma))
         return self
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> GroupProcess[DiverseGroups]:

@@ -109,6 +109,8 @@ class GroupExamination:
         self.by = np.full(m, -1)
         self.model: IntArray = np.concatenate([np.arange(n_kept), n_kept + np.flatnonzero(draw.sampled)])
         self.weights: FloatArray | None = None
+        #: Correlations of the kept columns and the group's, if a model was fitted.
+        self.gram = np.zeros((0, 0))
         self.evictions: list[Eviction] = []
 
     def judge(self, known: GroupStatistics, config: DOFSConfig) -> None:
@@ -119,6 +121,7 @@ class GroupExamination:
             # the logarithm to nine digits: equal scores keep their order in spite of rounding
             drawn = drawn[np.argsort(-np.round(np.log1p(score), 9), kind="stable")]
         self.model, self.weights = np.arange(known.n_kept), known.weights[: known.n_kept]
+        self.gram = known.gram
         accepted = np.zeros(0, np.int64)
         for batch in drawn.reshape((-1, 1) if config.one_by_one else (1, -1)):
             new = self._accept(batch, accepted, known, config)
@@ -200,6 +203,13 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         self._factor = Factor()
         super().__init__(test)
 
+    def compare_by(self, similarity: Similarity) -> None:
+        """Change the similarity; a function given after loading is taken to be the one that was not saved."""
+        known = self.config.similarity
+        if known.kernel is not None and similarity != known:
+            self._factor = Factor()
+        self.config = self.config._replace(similarity=similarity)
+
     def _entries(self) -> dict[str, tuple[str, Shape]]:
         entries = super()._entries()
         return entries | {"compared": ("f8", (SLOT, self.n))} if self.compared else entries
@@ -218,14 +228,17 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         config, columns = self.config, self.slots["columns"]
         if self._factor.size != len(self.kept):
             self._factor.rebuild(config.similarity(columns, self.kept, self.kept))
-        cross, own = (config.similarity(columns, self.open, slots) for slots in (self.kept, self.open))
+        correlation, q = products(columns, self.open, self.members), len(self.kept)
+        similarity = config.similarity(columns, self.open, self.members, correlation)
+        cross, own = np.ascontiguousarray(similarity[:, :q]), similarity[:, q:]
         draw = config.sampler.draw(self._factor, cross, own, self.slots["feature"][self.open])
-        outcome = GroupExamination(draw, self._statistic(self.open), len(self.kept))
+        outcome = GroupExamination(draw, self._statistic(self.open), q)
         if config.redundancy is not None and draw.sampled.any():
-            outcome.judge(self._statistics(config.redundancy, np.flatnonzero(draw.sampled)), config)
+            drawn = np.flatnonzero(draw.sampled)
+            outcome.judge(self._statistics(config.redundancy, drawn, correlation), config)
         return outcome
 
-    def _statistics(self, redundancy: str, drawn: IntArray) -> GroupStatistics:
+    def _statistics(self, redundancy: str, drawn: IntArray, correlation: FloatArray) -> GroupStatistics:
         config, slots, q = self.config, self.members, len(self.kept)
         feature, products_, weights = (self.slots[name][slots] for name in ("feature", "products", "weights"))
         pairs, p_value = np.zeros((2, len(slots) - q, len(slots)))
@@ -235,7 +248,7 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         between = within = np.ones(len(slots) - q)
         if config.separability.needed and self.classes is not None:
             between, within = scatters(config.scatter, self.slots["columns"][self.open], self.classes)
-        gram = np.zeros((0, 0)) if config.model is None else self._whole_gram()
+        gram = np.zeros((0, 0)) if config.model is None else self._whole_gram(correlation)
         return GroupStatistics(
             q, feature, self._statistic(slots), products_, weights, gram, pairs, p_value, between, within
         )
@@ -258,14 +271,11 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
         q, model = len(self.kept), outcome.model
         if outcome.weights is not None:
             self.slots["weights"][self._survivors(outcome)] = outcome.weights
-            if self.config.model is not None:
-                self._gram = self._whole_gram()[np.ix_(model, model)]
-        stays = int(np.searchsorted(model, q))
-        if stays == q:
-            new, draw = model[q:] - q, outcome.draw
-            self._factor.append(draw.rows[new], draw.given[np.ix_(new, new)])
-        else:
-            self._factor.size = 0  # rebuilt lazily, for the remaining columns
+            if len(outcome.gram) and not np.array_equal(model, np.arange(q)):
+                self._gram = outcome.gram[np.ix_(model, model)]
+        new, draw = model[model >= q] - q, outcome.draw
+        self._factor.append(draw.rows[new], draw.given[np.ix_(new, new)])
+        self._factor.remove(np.setdiff1d(np.arange(q), model, assume_unique=True))
 
     def p_values(self, decided: DeferredColumns) -> FloatArray:
         """Return the p-values of decisions: NaN for columns that were not drawn."""

@@ -43,11 +43,14 @@ class Similarity(NamedTuple):
     kernel: str | KernelFunction | None
     gamma: float
 
-    def __call__(self, columns: FloatArray, some: IntArray, others: IntArray) -> FloatArray:
-        """Compare unit columns that are rows of an array."""
+    def __call__(
+        self, columns: FloatArray, some: IntArray, others: IntArray, correlation: FloatArray | None = None
+    ) -> FloatArray:
+        """Compare unit columns that are rows of an array; their correlations are computed unless given."""
         if self.kernel not in ("rbf", "squared_correlation"):
             return self._called(columns[some], columns[others])
-        correlation: FloatArray = products(columns, some, others)
+        if correlation is None:
+            correlation = products(columns, some, others)
         if self.kernel == "squared_correlation":
             return correlation**2
         # exp(-gamma |a - b|^2 / n) of columns of unit variance
@@ -99,6 +102,12 @@ class Factor:
             self._rows = np.pad(self._rows, (0, len(self._rows)))
         self._rows[low:high, :low], self._rows[low:high, low:high] = rows, last
         self.size = high
+
+    def remove(self, gone: IntArray) -> None:
+        """Take columns out, by their positions in rising order."""
+        for i in gone[::-1].tolist():
+            kernel.remove(self._rows, self.size, i)
+            self.size -= 1
 
     def rebuild(self, similarity: FloatArray) -> None:
         """Factorize all columns at once."""

@@ -47,8 +47,7 @@ class ElasticNet(NamedTuple):
     def refit(self, gram: FloatArray, products: FloatArray, weights: FloatArray) -> Refit:
         """Fit unit columns with these correlations and products with the target, from given weights on."""
         weights = weights.copy()
-        rest = products - gram @ weights
-        kernel.descend(gram, rest, weights, self.lasso, self.ridge, TOLERANCE, MOST_SWEEPS)
+        rest = kernel.descend(gram, products, weights, self.lasso, self.ridge, TOLERANCE, MOST_SWEEPS)
         self._check_settled(rest, weights)
         stays = _lengths(weights) > max(self.least - TOLERANCE, 0.0)
         return Refit(weights, stays, self._replacements(gram, products, weights, stays))
@@ -131,13 +130,18 @@ class ElasticNetGroups(GroupStore[Judged]):
             self._gram = kernel.products(self.slots["columns"], self.kept, self.kept)
         return self._gram
 
-    def _whole_gram(self) -> FloatArray:
-        """Return the correlations of the kept columns and the open group's."""
-        gram, members = self.kept_gram(), self.members
+    def _whole_gram(self, of_open: FloatArray | None = None) -> FloatArray:
+        """Return the correlations of the kept columns and the open group's.
+
+        ``of_open`` are those of the open group (rows) with all of them, if they are known.
+        """
+        if of_open is None:
+            of_open = kernel.products(self.slots["columns"], self.open, self.members)
+        gram, m = self.kept_gram(), of_open.shape[1]
         q = len(gram)
-        whole = np.empty((len(members), len(members)))
+        whole = np.empty((m, m))
         whole[:q, :q] = gram
-        whole[q:] = kernel.products(self.slots["columns"], self.open, members)
+        whole[q:] = of_open
         whole[:q, q:] = whole[q:, :q].T
         np.fill_diagonal(whole, 1.0)
         return whole
