@@ -95,8 +95,10 @@ def check_local(source, name, workers):
     assert sum(seen) == 4000
 
 
-def test_local_processes_give_the_bits_of_any_other_engine(tmp_path):
-    check_local(opened(files(tmp_path, 7)), "mutual_info", 2)
+def test_local_processes_give_the_bits_of_any_other_engine(tmp_path, caplog):
+    with caplog.at_level("INFO", "streamsieve"):
+        check_local(opened(files(tmp_path, 7)), "mutual_info", 2)
+    assert "4000 rows x 6 features are few for processes" in caplog.text
 
 
 @pytest.mark.full

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
@@ -15,7 +16,11 @@ from streamsieve.exceptions import SourceError
 
 #: Parts under way for each worker: one that it learns, and one that waits for it.
 AHEAD = 2
+#: Values (rows x features) below which one process is about as fast: to start, a worker takes the processor
+#: time of a hundred million of them, and one process has threads for decoding and for kernels.
+FEW_VALUES = 500_000_000
 
+_log = logging.getLogger(__name__)
 State = RowSelector | Failure
 
 
@@ -24,6 +29,14 @@ def run_local(
 ) -> State:
     """Learn all parts in worker processes, and merge their states here, in the order of the plan."""
     n = min(workers or cores(), len(plan.parts))
+    rows = sum(part.n_rows or FEW_VALUES for part in plan.parts)  # a part that does not say it may be long
+    if rows * (width := declared.head.X.shape[1]) < FEW_VALUES:
+        _log.info(
+            "%d rows x %d features are few for processes, which take seconds to start: one process, without "
+            "engine='local', is about as fast",
+            rows,
+            width,
+        )
     merging = Merging(plan)
     crashes = [0] * len(plan.parts)
     waiting = list(range(len(plan.parts)))
