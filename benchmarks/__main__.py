@@ -1,4 +1,4 @@
-"""Command line: ``python -m benchmarks [--suite NAME ...] [--only TEXT]``; ``--help`` lists the other options."""
+"""Command line: ``python -m benchmarks [--suite NAME ...] [--only TEXT]``; ``--help`` lists all options."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import suppress
 from typing import Any, Self
 
 from streamsieve.base import RowSelector
@@ -94,6 +95,14 @@ class Merging:
         return self.failed or self._found[-1][0]
 
 
+def _limit_arrow(n_threads: int) -> None:
+    """Let a worker decode files with as many threads as its kernels have; Arrow would take all cores."""
+    with suppress(ImportError):
+        import pyarrow as pa  # noqa: PLC0415 - not all sources need it
+
+        pa.set_cpu_count(n_threads)
+
+
 class _Pool:
     """Worker processes of one run; none is left when it ends."""
 
@@ -105,7 +114,7 @@ class _Pool:
 
         self._workers, self._threads = workers, n_threads
         # not loky's reusable one either: joblib has it, and would find it without what joblib needs
-        self._pool = ProcessPoolExecutor(max_workers=workers)
+        self._pool = ProcessPoolExecutor(max_workers=workers, initializer=_limit_arrow, initargs=(n_threads,))
 
     def __enter__(self) -> Self:
         return self
