@@ -1,4 +1,4 @@
-"""Command line: ``python -m benchmarks [--suite NAME ...] [--json FILE] [--quick] [--list]``."""
+"""Command line: ``python -m benchmarks [--suite NAME ...] [--only TEXT]``; ``--help`` lists all options."""
 
 from __future__ import annotations
 
@@ -20,20 +20,22 @@ def main() -> int:
     options = _options()
     size, printer = Size(options.quick), Printer()
     if options.list:
-        return _list(options.suite, size, printer)
+        return _list(options.suite, size, options.only, printer)
     printer.say(machine())
     results: list[Result] = []
     broken = 0
     for suite in options.suite:
         busy = load()
-        found, missing, failed = _run_suite(suite, size, printer)
+        found, missing, failed = _run_suite(suite, size, options.only, printer)
         results += found
         broken += failed
-        if not options.quick:  # after every suite, so that an interrupted run loses only its last one
+        if not (
+            options.quick or options.only
+        ):  # after every suite, so that an interrupted run loses only its last one
             _report.store(suite, _report.section(found, missing, machine=machine(), load=busy))
         if options.json:
             options.json.write_text(json.dumps([result.figures() for result in results], indent=1) + "\n")
-    for picture in () if options.quick else _scaling.draw(results):
+    for picture in () if options.quick or options.only else _scaling.draw(results):
         printer.say(f"drew {picture}")
     printer.say(f"\n{len(results)} cases, {_tally(results, quick=options.quick)}, {broken} broken")
     if options.quick:
@@ -56,6 +58,9 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--suite", nargs="+", choices=suites, default=suites, metavar="NAME",
                         help=f"only these: {', '.join(suites)}")  # fmt: skip
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="cases with this in the name; leaves RESULTS.md alone"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures as a JSON list")
     parser.add_argument(
         "--quick", action="store_true", help="tiny sizes: does it run? leaves RESULTS.md alone"
@@ -64,20 +69,26 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _list(suites: list[str], size: Size, printer: Printer) -> int:
+def _list(suites: list[str], size: Size, only: str, printer: Printer) -> int:
     for suite in suites:
-        for case in cases_of(suite, size):
+        for case in _cases(suite, size, only):
             printer.say(f"{suite:10} {case.name}" + (f"  [{case.bar}]" if case.bar else ""))
     return 0
 
 
-def _run_suite(suite: str, size: Size, printer: Printer) -> tuple[list[Result], dict[str, str], int]:
+def _cases(suite: str, size: Size, only: str) -> list[Case]:
+    return [case for case in cases_of(suite, size) if only in case.name]
+
+
+def _run_suite(
+    suite: str, size: Size, only: str, printer: Printer
+) -> tuple[list[Result], dict[str, str], int]:
     """Return the results, the cases without one and why, and how many of those broke."""
     printer.suite(suite)
     results: list[Result] = []
     missing: dict[str, str] = {}
     broken = 0
-    for case in cases_of(suite, size):
+    for case in _cases(suite, size, only):
         try:
             results.append(run(case, size))
         except SkipCase as reason:

@@ -416,6 +416,18 @@ def test_the_header_can_be_read_alone(path):
         state.read_header(path.with_name("nowhere"))
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+def test_a_device_or_a_pipe_is_not_replaced_by_a_file(tmp_path):
+    pipe = tmp_path / "null"
+    os.mkfifo(pipe)
+    with pytest.raises(StateError, match="null is a device, a pipe or a socket"):
+        state.write(pipe, {}, {"a": np.zeros(1)})
+    with pytest.raises(StateError, match="null is a device, a pipe or a socket"), state.replacing(pipe):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["null"]
+    assert pipe.is_fifo()
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(StateError, match=r"cannot write .*nowhere/toy\.sieve: No such file or directory"):
         state.write(tmp_path / "nowhere" / "toy.sieve", HEADER, ARRAYS)

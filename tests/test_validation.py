@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 
+import streamsieve as ss
 from streamsieve import _frames as frames
 from streamsieve import _parameters as parameters
 from streamsieve import _validation as v
@@ -27,6 +28,7 @@ from streamsieve.exceptions import (
     TargetError,
 )
 from streamsieve.protocols import Task, Traits
+from streamsieve.sources import arrays
 
 
 class NullEstimator(BaseEstimator):
@@ -334,12 +336,42 @@ def arrow(kind):
         lambda a: rows(X, Y, a),
         lambda a: v.clean(pd.DataFrame({"a": pd.Series(a, dtype=pd.ArrowDtype(a.type))}), "csr"),
         lambda a: group_codes(a, 4),
+        lambda a: frames.take_named(pa.table({"a": a}), ["a"]),
+        lambda a: frames.take_columns(pa.table({"a": a}), np.array([0])),
+        lambda a: frames.zero_columns(pa.table({"a": a, "b": [1, 2, 3, 4]}), np.array([False, True])),
+        lambda a: ss.open(pa.table({"a": a}), target=Y),
     ],
-    ids=["matrix", "codes", "codes of a column", "target", "target in chunks", "weight", "pandas", "groups"],
-)
+    ids=["matrix", "codes", "codes of a column", "target", "target in chunks", "weight", "pandas", "groups",
+         "kept by name", "kept", "set to 0", "source"],
+)  # fmt: skip
 def test_arrow_data_that_points_outside_is_refused_before_it_is_read(kind, enter):
     with pytest.raises(InputError, match="the Arrow data.* is not valid"):
         enter(arrow(kind))
+
+
+def test_a_table_is_validated_once_per_call(monkeypatch):
+    checked = []
+
+    def counted(data):
+        if isinstance(data, pa.Table):
+            checked.append(data.num_columns)
+        frames_check(data)
+
+    frames_check = frames.check_arrow
+    for module in (frames, v.arrays, v.targets, arrays):
+        monkeypatch.setattr(module, "check_arrow", counted)
+    table = pa.table({"a": X[:, 0], "b": X[:, 1]})
+    screen, sieve, tops = ss.Screen("f", k=1), ss.FastOSFS(), ss.TopK(k=1)
+    calls = {
+        "fit": lambda: screen.fit(table, Y), "partial_fit": lambda: screen.partial_fit(table, Y),
+        "transform": lambda: screen.transform(table), "fit of columns": lambda: sieve.fit(table, Y),
+        "offer": lambda: tops.begin(Y).offer(table), "open": lambda: ss.open(table, target=Y),
+        "a run": lambda: ss.run(ss.open(table, target=Y), ss.Screen("f", k=1)),
+    }  # fmt: skip
+    for name, call in calls.items():
+        checked.clear()
+        call()
+        assert checked == [1 if name == "transform" else 2], name
 
 
 def test_a_numeric_target_becomes_contiguous_float64():

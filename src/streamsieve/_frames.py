@@ -52,7 +52,6 @@ def new_frame(columns: Mapping[str, Any], library: str | None = None) -> Any:
 
 def as_frame(X: Any) -> Any:
     """Wrap a dataframe of any library with narwhals; refuse duplicate column names."""
-    check_arrow(X)
     try:
         frame = nw.from_native(X, eager_only=True)
         _ = frame.schema  # duplicate names fail here
@@ -68,14 +67,14 @@ def as_frame(X: Any) -> Any:
 
 def as_series(X: Any) -> Any:
     """Wrap a series of any library with narwhals."""
-    check_arrow(X)
     return nw.from_native(X, series_only=True)
 
 
 def check_arrow(X: Any) -> None:
     """Refuse Arrow arrays with invalid offsets, dictionary indices or text, which Arrow does not check.
 
-    Checks pyarrow tables and arrays, and pandas columns backed by Arrow arrays.
+    Checks pyarrow tables and arrays, and pandas columns backed by Arrow arrays.  It reads all of them, so it
+    is called once: where values are converted (`clean`, `_codes`, targets) or returned (`transform`).
     """
     library = library_of(X)
     if library == "pyarrow" and hasattr(X, "validate"):
@@ -172,6 +171,7 @@ def categories_in(X: Any) -> dict[str, bool]:
 def _codes(series: Any) -> tuple[Any, bool]:
     """Return a column of categories or text as codes, and whether its categories are ordered."""
     native = series.to_native()
+    check_arrow(native)
     if getattr(getattr(native, "cat", None), "ordered", False):  # pandas
         codes = np.asarray(native.cat.codes, np.float64)
         ordered = True
@@ -280,7 +280,7 @@ def take_columns(X: Any, indices: npt.NDArray[np.intp]) -> Any:
     """Select columns of a dataframe, keeping its library; None if X is not a dataframe."""
     if not is_frame(X):
         return None
-    return as_frame(X)[:, indices.tolist()].to_native()
+    return _checked(as_frame(X)[:, indices.tolist()])
 
 
 def zero_columns(X: Any, mask: npt.NDArray[np.bool_]) -> Any:
@@ -292,7 +292,7 @@ def zero_columns(X: Any, mask: npt.NDArray[np.bool_]) -> Any:
             X[name] = type(X[name])(0, index=X.index).astype(X.dtypes[name])
             gone.remove(name)
     frame = as_frame(X)
-    return frame.with_columns(_zero(name, frame.schema[name]) for name in gone).to_native()
+    return _checked(frame.with_columns(_zero(name, frame.schema[name]) for name in gone))
 
 
 def _is_odd(dtype: Any) -> bool:
@@ -318,4 +318,11 @@ def take_named(X: Any, names: Sequence[str]) -> Any:
             raise SchemaError(
                 f"the kept feature {name!r} is not among the columns{did_you_mean(name, frame.columns)}"
             )
-    return frame.select(list(names)).to_native()
+    return _checked(frame.select(list(names)))
+
+
+def _checked(frame: Any) -> Any:
+    """Return the dataframe that narwhals wraps, after a check of its Arrow data."""
+    native = frame.to_native()
+    check_arrow(native)
+    return native

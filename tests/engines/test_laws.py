@@ -17,7 +17,7 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve import engines
 from streamsieve.base.covered import CoveredParts, Span
-from streamsieve.engines import declared, task
+from streamsieve.engines import declared, local, task
 from streamsieve.engines.declared import declared_of
 from streamsieve.engines.local import Merging
 from streamsieve.exceptions import CapabilityError, MergeError, ParameterError, SourceError, StreamSieveError
@@ -95,8 +95,10 @@ def check_local(source, name, workers):
     assert sum(seen) == 4000
 
 
-def test_local_processes_give_the_bits_of_any_other_engine(tmp_path):
-    check_local(opened(files(tmp_path, 7)), "mutual_info", 2)
+def test_local_processes_give_the_bits_of_any_other_engine(tmp_path, caplog):
+    with caplog.at_level("INFO", "streamsieve"):
+        check_local(opened(files(tmp_path, 7)), "mutual_info", 2)
+    assert "4000 rows x 6 features are few for processes" in caplog.text
 
 
 @pytest.mark.full
@@ -341,6 +343,12 @@ def test_a_stream_that_cannot_be_cut_says_so():
     frame = pd.DataFrame(X).rename(columns=str).assign(y=y)
     with pytest.raises(CapabilityError, match="ArrowStreamSource cannot be cut into parts"):
         ss.run(ss.open(iter([frame]), target="y"), ss.Screen("f"), engine="dask")
+
+
+@pytest.mark.full
+def test_a_process_decodes_with_as_many_threads_as_its_kernels_have():
+    with local._Pool(1, n_threads=1) as pool:
+        assert pool._pool.submit(pa.cpu_count).result() == 1
 
 
 @pytest.mark.full

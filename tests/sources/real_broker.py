@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 VERSION = "4.1.0"
 #: Seconds until a broker answers, on a busy machine.
-START = 300
+START = 900
 POM = """\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -133,7 +133,7 @@ class RealBroker:
 
     def more_partitions(self, topic, total):
         _done(self.admin.create_partitions([NewPartitions(topic, total)]))
-        until = time.monotonic() + 30
+        until = time.monotonic() + START
         while len(self._producer.list_topics(topic, timeout=5).topics[topic].partitions) < total:
             assert time.monotonic() < until, "the new partitions do not show"
             time.sleep(0.1)
@@ -148,8 +148,8 @@ class RealBroker:
             content = json.dumps(value).encode() if isinstance(value, dict) else value
             self._producer.produce(topic, value=content, partition=partition)
             if number % 10_000 == 9_999:
-                assert self._producer.flush(60) == 0
-        assert self._producer.flush(60) == 0
+                assert self._producer.flush(START) == 0
+        assert self._producer.flush(START) == 0
 
     def producer(self, **settings):
         """Return a producer with settings such as ``transactional_id="t"``."""
@@ -169,4 +169,4 @@ def _free_ports(count):
 
 def _done(futures):
     for future in futures.values():
-        future.result(timeout=90)
+        future.result(timeout=START)

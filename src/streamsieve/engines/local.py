@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import suppress
 from typing import Any, Self
 
 from streamsieve.base import RowSelector
@@ -15,7 +17,11 @@ from streamsieve.exceptions import SourceError
 
 #: Parts under way for each worker: one that it learns, and one that waits for it.
 AHEAD = 2
+#: Values (rows x features) below which one process is about as fast: to start, a worker takes the processor
+#: time of a hundred million of them, and one process has threads for decoding and for kernels.
+FEW_VALUES = 500_000_000
 
+_log = logging.getLogger(__name__)
 State = RowSelector | Failure
 
 
@@ -24,6 +30,14 @@ def run_local(
 ) -> State:
     """Learn all parts in worker processes, and merge their states here, in the order of the plan."""
     n = min(workers or cores(), len(plan.parts))
+    rows = sum(part.n_rows or FEW_VALUES for part in plan.parts)  # a part that does not say it may be long
+    if rows * (width := declared.head.X.shape[1]) < FEW_VALUES:
+        _log.info(
+            "%d rows x %d features are few for processes, which take seconds to start: one process, without "
+            "engine='local', is about as fast",
+            rows,
+            width,
+        )
     merging = Merging(plan)
     crashes = [0] * len(plan.parts)
     waiting = list(range(len(plan.parts)))
@@ -81,6 +95,14 @@ class Merging:
         return self.failed or self._found[-1][0]
 
 
+def _limit_arrow(n_threads: int) -> None:
+    """Let a worker decode files with as many threads as its kernels have; Arrow would take all cores."""
+    with suppress(ImportError):
+        import pyarrow as pa  # noqa: PLC0415 - not all sources need it
+
+        pa.set_cpu_count(n_threads)
+
+
 class _Pool:
     """Worker processes of one run; none is left when it ends."""
 
@@ -92,7 +114,7 @@ class _Pool:
 
         self._workers, self._threads = workers, n_threads
         # not loky's reusable one either: joblib has it, and would find it without what joblib needs
-        self._pool = ProcessPoolExecutor(max_workers=workers)
+        self._pool = ProcessPoolExecutor(max_workers=workers, initializer=_limit_arrow, initargs=(n_threads,))
 
     def __enter__(self) -> Self:
         return self

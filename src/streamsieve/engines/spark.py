@@ -37,7 +37,7 @@ SCHEMA = "node int, part int, rows long, state binary, failure string"
 #: Bytes of a cell: Spark and Arrow count them by 32 bits.
 LARGEST = 2**31 - 1
 #: Tasks that merge, at most: merging is quick, and each of them starts Python, even one without a state.
-REDUCERS = 8
+REDUCERS = 2
 #: Blocks of columns of one job: a stop rule leaves at most these computed in vain.
 BLOCKS = 16
 #: How the runs of streaming queries begin: their parts are micro-batches.

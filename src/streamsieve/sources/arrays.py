@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from streamsieve._frames import check_arrow
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import ColumnBlock, RowBatch
 from streamsieve.sources.checks import as_target, check_names, spans
@@ -64,6 +65,7 @@ class ArraySource(ShownSource):
     def __init__(self, X: Any, y: Any = None, names: Sequence[str] | None = None) -> None:
         frame = None if isinstance(X, np.ndarray) or sp.issparse(X) else frames.as_frame(X)
         if frame is not None:
+            check_arrow(frame.to_native())
             frame, target = frames.split_target(frame, y)
             y = y if target is None else target
             frames.refuse_non_numbers(frame)

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._frames import check_arrow
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
@@ -54,7 +53,6 @@ def split_target(frame: Any, target: Any) -> tuple[Any, npt.NDArray[Any] | None]
         raise SourceError(
             f"the target column {target!r} has missing values ({missing}): drop those rows or fill them in"
         )
-    check_arrow(frame[target].to_native())
     return frame.drop(target), frame[target].to_numpy()
 
 

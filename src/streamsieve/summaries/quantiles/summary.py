@@ -347,7 +347,8 @@ class Quantiles(ClassTotals):
 
         Notes
         -----
-        Sparse and fading quantiles are merged one by one.
+        What this saves is error, not time: merged one by one, compact parts take about as long, and the
+        certified error is larger.  Sparse and fading quantiles are merged one by one.
         """
         if k is not None:
             check_number("k", k, low=32, integer=True)
