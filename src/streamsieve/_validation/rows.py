@@ -75,7 +75,7 @@ def check_output(X: Any, width: int) -> Matrix:
         X = check_array(clean(X, "csr"), accept_sparse="csr", dtype=None, ensure_all_finite=False)
     if X.shape[1] != width:
         raise SchemaError(f"X has {X.shape[1]} columns, but transform puts out {width}")
-    return X.toarray() if sp.issparse(X) else X
+    return X
 
 
 def _weight(weight: Any, n: int) -> FloatArray | None:

@@ -253,11 +253,8 @@ class RankedFeatures:
         if self.output == "drop":
             return super().inverse_transform(X)  # type: ignore[misc]
         X = check_output(X, self.n_features_in_ if self.output == "zero" else len(self._passed()))
-        if self.output == "zero":
-            return X
-        out = np.zeros((X.shape[0], self.n_features_in_), X.dtype)
-        out[:, self._passed()] = X
-        return out
+        X = X.toarray() if sp.issparse(X) else X
+        return X if self.output == "zero" else self._put_back(X, self._passed())
 
     def transform_one(self: Any, x: Mapping[str, float]) -> dict[str, float]:
         """Return the selected features of one row; the others are 0 or left out.

@@ -409,6 +409,8 @@ def _check_batch(batch: Any) -> None:
     if getattr(batch.X, "ndim", None) != 2:
         raise InputTypeError(f"a batch has a matrix of rows; got a {type(batch.X).__name__}")
     names, width = batch.names, batch.X.shape[1]
+    if width == 0:
+        raise InputError(f"the batch has 0 features (shape {batch.X.shape}): there is nothing to learn")
     if not hasattr(names, "__len__") or len(names) != width:
         found = len(names) if hasattr(names, "__len__") else f"a {type(names).__name__} of"
         raise SchemaError(f"the batch has {width} features, but {found} names")
