@@ -143,6 +143,22 @@ def test_river_minibatches_are_dataframes_of_numbers():
         RiverSelector().learn_many(pd.DataFrame({"a": ["x"] * 40}), pd.Series(Y))
 
 
+@pytest.mark.parametrize("row", [None, 3, ["a"], {10**5000: 1.0}], ids=["None", "number", "list", "long key"])
+def test_rows_are_dicts_of_names(row):
+    screen = ss.Screen("f", k=1)
+    for label in (0, 1, 0):
+        screen.learn_one({"a": 1.0 + label, 7: 2.0}, label)
+    for call in (lambda: screen.learn_one(row, 0), lambda: screen.transform_one(row)):
+        with pytest.raises(InputTypeError, match=r"takes a row as|cannot be made text"):
+            call()
+    assert screen.n_samples_seen_ == 3
+
+
+def test_a_name_that_no_library_can_hold_is_escaped_in_the_ranking():
+    screen = ss.Screen("f").learn(RowBatch(X, Y, None, ["\ud800", "b", "c"]))
+    assert "\\ud800" in screen.ranking("pandas")["feature"].tolist()
+
+
 def test_inverse_transform_refuses_another_width():
     for selector in (ss.SAOLA(), ss.FCBF()):
         with pytest.raises(SchemaError, match="columns, but transform puts out"):

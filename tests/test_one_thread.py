@@ -214,6 +214,7 @@ class _held:  # noqa: N801 - used as a function
         lambda s: s.learn_many(X, Y),
         lambda s: s.learn_one({"a": 1.0}, 1),
         lambda s: s.learn(None),
+        lambda s: s.declare(None),
         lambda s: s.merge(copy.copy(s)),
         lambda s: clone(s).fit(X, Y).merge(s),
         lambda s: s.transform(X),

@@ -16,7 +16,7 @@ from streamsieve._validation import check_output
 from streamsieve.base.choose import best, warn_if_beyond
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.showing import types_of
-from streamsieve.base.vocabulary import Vocabulary
+from streamsieve.base.vocabulary import Vocabulary, row_names
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, Decision, Event, FloatArray, IntArray, Reason
 from streamsieve.state import Array, Int, Part, Texts, register
@@ -271,11 +271,11 @@ class RankedFeatures:
         if "n_features_in_" not in self.__dict__:
             check_is_fitted(self)
         passed = self._passed_by_one()
-        if self.output != "zero" and TEXT.issuperset(map(type, x)):
+        if self.output != "zero" and type(x) is dict and TEXT.issuperset(map(type, x)):
             names = self._names_passed_by_one(passed)
             if names is not None:
                 return {name: value for name, value in x.items() if name in names}
-        ids = self._known_names().lasting_ids([str(name) for name in x])
+        ids = self._known_names().lasting_ids(row_names(x, "transform_one"))
         row = [(name, value, i) for (name, value), i in zip(x.items(), ids, strict=True) if i is not None]
         chosen = {*passed.tolist()}
         if self.output == "zero":
