@@ -1,5 +1,7 @@
 """Containers that libraries allow and nobody expects: the right result at every door, or an error of ours."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,7 +11,7 @@ import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve.engines.declared import Declared
-from streamsieve.exceptions import InputError, InputTypeError, SchemaError, StreamSieveError
+from streamsieve.exceptions import InputError, InputTypeError, SchemaError, StateError, StreamSieveError
 from streamsieve.protocols import ColumnBlock, RowBatch
 
 Y = np.arange(40) % 2
@@ -157,6 +159,20 @@ def test_rows_are_dicts_of_names(row):
 def test_a_name_that_no_library_can_hold_is_escaped_in_the_ranking():
     screen = ss.Screen("f").learn(RowBatch(X, Y, None, ["\ud800", "b", "c"]))
     assert "\\ud800" in screen.ranking("pandas")["feature"].tolist()
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_is_no_file_is_not_replaced(tmp_path, overwrite):
+    """As root, a rename would replace a device; opening a FIFO waits until somebody writes."""
+    fifo, folder = tmp_path / "fifo.csv", tmp_path / "folder"
+    os.mkfifo(fifo)
+    folder.mkdir()
+    screen = ss.Screen("f").fit(X, Y)
+    for path in (fifo, folder):
+        for save in (screen.save, screen.ledger_.to_csv):
+            with pytest.raises(StateError, match=r"is a (device, FIFO or socket|folder), not a file"):
+                save(path, overwrite=overwrite)
+    assert fifo.is_fifo()
 
 
 def test_inverse_transform_refuses_another_width():

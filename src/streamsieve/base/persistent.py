@@ -121,8 +121,7 @@ class Persistent(BaseEstimator):
         overwrite : bool, default=False
             Whether a file that streamsieve did not write may be replaced as well.
         """
-        if not overwrite:
-            refuse_foreign([path])
+        refuse_foreign([path], overwrite=overwrite)
         state.write(path, *self._saved())
         with suppress(OSError):  # remove the temporary file of an earlier save that was killed
             state.sweep(path, older_than=state.STALE)
