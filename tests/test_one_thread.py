@@ -61,7 +61,7 @@ class Thing:
 
 def free(thing):
     """Whether no thread is inside."""
-    return thing._user is None and thing._readers == []
+    return thing._user is None and thing._reader is None and thing._readers == []
 
 
 class Busy:
@@ -114,10 +114,7 @@ def test_no_thread_comes_between_looking_and_noting(door):
     """Threads take turns at calls, jumps back and the beginning of functions: none between these two."""
     steps = [*dis.get_instructions(door(Thing._stay))]
     looks = next(i for i, step in enumerate(steps) if step.argval == "_user")
-    notes = next(
-        i for i, step in enumerate(steps[looks:], looks)
-        if (step.opname == "STORE_ATTR" if door is changes else "CALL" in step.opname)
-    )  # fmt: skip
+    notes = next(i for i, step in enumerate(steps[looks:], looks) if step.opname == "STORE_ATTR")
     between = [step.opname for step in steps[looks + 1 : notes]]
     assert not [name for name in between if name == "CALL" or "BACKWARD" in name or name == "RESUME"]
     assert len({step.positions.lineno for step in steps[looks : notes + 1]}) == 1  # nor does a line tracer
@@ -202,11 +199,11 @@ class _held:  # noqa: N801 - used as a function
 
     def __enter__(self):
         other = threading.main_thread().ident + 1
-        self.one._user, self.one._readers = (None, [other]) if self.reading else (other, [])
+        self.one._user, self.one._reader = (None, other) if self.reading else (other, None)
+        self.one._readers = []
 
     def __exit__(self, *_):
-        self.one._user = None
-        self.one._readers.clear()
+        self.one._user = self.one._reader = None
 
 
 @pytest.mark.parametrize(
@@ -217,6 +214,7 @@ class _held:  # noqa: N801 - used as a function
         lambda s: s.learn_many(X, Y),
         lambda s: s.learn_one({"a": 1.0}, 1),
         lambda s: s.learn(None),
+        lambda s: s.declare(None),
         lambda s: s.merge(copy.copy(s)),
         lambda s: clone(s).fit(X, Y).merge(s),
         lambda s: s.transform(X),

@@ -136,6 +136,12 @@ def short_dia():
     return X
 
 
+def with_part(kind, name, value):
+    X = kind(A)
+    setattr(X, name, value)
+    return X
+
+
 @pytest.mark.parametrize(
     ("X", "message"),
     [
@@ -144,12 +150,20 @@ def short_dia():
             r"X has row number 4 at entry 1, but 4 rows \(0 to 3\); one-based indices\?",
         ),
         (broken_coo(col=(0, -2)), "X has column number -2 at entry 0, but 3 columns"),
-        (broken_bsr("indices", 1, 2), "X has column of blocks number 2 in row of blocks 1"),
-        (broken_bsr("indptr", 1, 9), "fall from 9 to 2 at row of blocks 1"),
+        (broken_bsr("indices", 1, 2), "X has block column number 2 in block row 1, but 2 block columns"),
+        (broken_bsr("indptr", 1, 9), "fall from 9 to 2 at block row 1"),
         (broken_lil([0, 99]), r"X has column number 99 in row 0, but 3 columns \(0 to 2\)$"),
         (broken_lil([0]), "has 1 column numbers in row 0, but 2 values"),
         (broken_dok(), "X has a key that is no row and column"),
         (short_dia(), "diagonals"),
+        (broken_lil(None), "should have lists in row 0, but has NoneType, list"),
+        (broken_lil([0, "b"]), "should have numbers in row 0, but has .* at column 'b'"),
+        (with_part(sp.coo_array, "coords", (np.zeros(6, int),)), "has 1 arrays of coordinates"),
+        (with_part(sp.csr_array, "indices", [0, 1]), "should have an array in indices, but has a list"),
+        (with_part(sp.csr_array, "indptr", None), "should have an array in indptr, but has a NoneType"),
+        (with_part(sp.csr_array, "data", [1.0]), r"array of values \(data\), but has a list"),
+        (with_part(sp.csc_array, "data", np.ma.masked_array(np.ones(6), True)), "but has a MaskedArray"),
+        (with_part(sp.csr_array, "_shape", (4.0, 3)), r"has the shape \(4.0, 3\)"),
         (sp.coo_array(A[0]), r"Expected 2D array, got a sparse array of shape \(3,\)"),
     ],
 )
@@ -218,6 +232,7 @@ DOORS = {
     "learn, open": lambda: open_screen().learn(named()),
     "transform rows": lambda: ss.Screen("f").fit(GOOD, Y).transform(bad()),
     "inverse_transform": lambda: ss.Screen("f", output="zero").fit(GOOD, Y).inverse_transform(bad()),
+    "inverse_transform of what is kept": lambda: ss.SAOLA().fit(GOOD, Y).inverse_transform(bad()),
     "fit columns": lambda: ss.SAOLA().fit(bad(), Y),
     "fit columns, csc": lambda: ss.SAOLA().fit(bad(form="csc"), Y),
     "offer": lambda: ss.FastOSFS().begin(Y).offer(bad()),

@@ -122,10 +122,21 @@ def _fits(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
     return bool(parts) and fnmatch.fnmatch(parts[0], pattern[0]) and _fits(parts[1:], pattern[1:])
 
 
-def refuse_foreign(paths: Iterable[AnyPath], *, how: str = "overwrite=True") -> None:
-    """Refuse to replace a file that streamsieve did not write; ``how`` is the option that forces it."""
+def refuse_special(path: AnyPath) -> None:
+    """Refuse to write to a FIFO or to replace a device: what is there must be a regular file, if anything."""
+    if os.path.exists(path) and not os.path.isfile(path):  # noqa: PTH110, PTH113 - as given
+        what = "a folder" if os.path.isdir(path) else "a device, FIFO or socket"  # noqa: PTH112
+        raise StateError(f"{path} is {what}, not a file: choose another name")
+
+
+def refuse_foreign(paths: Iterable[AnyPath], *, how: str = "overwrite=True", overwrite: bool = False) -> None:
+    """Refuse to replace what is no file and, unless ``overwrite``, a file that streamsieve did not write.
+
+    ``how`` is the option that forces it.
+    """
     for path in paths:
-        if os.path.lexists(path) and not is_ours(path):
+        refuse_special(path)
+        if not overwrite and os.path.lexists(path) and not is_ours(path):
             raise StateError(f"{path} exists and was not written by streamsieve; {how} replaces it")
 
 

@@ -24,18 +24,19 @@ from streamsieve.exceptions import ConcurrentUseError
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-#: Slots of a guarded class: the thread that changes the object, and the threads that read it.
-SLOTS = ("_user", "_readers")
+#: Slots of a guarded class: the thread that changes the object, the first that reads it, and further readers.
+SLOTS = ("_user", "_reader", "_readers")
 #: Compiled from text, because forwarding ``*args, **kwargs`` would cost more than the check itself.
 _CHANGING = """
 def make(_method):
     def door({parameters}):
-        _me = _get_ident()
+        _me, _inside = _get_ident(), False
         try:
-            {note}
+            if {free} and not {self}._readers: {self}._user = _me
+            else: _inside = _enter_change({self}, _me)
         except AttributeError:
-            _first_use({self})
-        if {self}._user is not _me and _enter_change({self}, _me):
+            _inside = _enter_change({self}, _me)
+        if _inside:
             return _method({arguments})
         try:
             return _method({arguments})
@@ -46,43 +47,40 @@ def make(_method):
 _READING = """
 def make(_method):
     def door({parameters}):
-        _me = _get_ident()
+        _me, _readers = _get_ident(), None
         try:
-            _readers = {self}._readers
+            if {free}: {self}._reader = _me
+            else: _readers = _enter_read({self}, _me)
         except AttributeError:
-            _readers = _first_use({self})
-        {note}
-        elif _enter_read({self}, _me):
-            return _method({arguments})
+            _readers = _enter_read({self}, _me)
+        if _readers is not None:
+            try:
+                return _method({arguments})
+            finally:
+                _readers.remove(_me)
         try:
             return _method({arguments})
         finally:
-            _readers.remove(_me)
+            {self}._reader = None
     return door
 """
-#: The atomic line, with a GIL; without one, the locked code after it takes over.
-_NOTES = {
-    (_CHANGING, True): "if {self}._user is None and not {self}._readers: {self}._user = _me",
-    (_CHANGING, False): "{self}._readers",
-    (_READING, True): "if {self}._user is None: _readers.append(_me)",
-    (_READING, False): "if False: pass",
-}
+#: Whether no thread is inside, by the GIL: checked and recorded in one line.  Without one, under a lock.
+_FREE = {True: "{self}._user is None and {self}._reader is None", False: "False"}
 _gate = RLock()
 if hasattr(os, "register_at_fork"):  # a forked child must not inherit a locked lock
     os.register_at_fork(before=_gate.acquire, after_in_parent=_gate.release, after_in_child=_gate.release)
 
 
-def _first_use(instance: Any) -> list[int]:
+def _first_use(instance: Any) -> None:
     with _gate:
         if not hasattr(instance, "_readers"):
-            instance._user = None  # noqa: SLF001
-            instance._readers = []  # noqa: SLF001 - last: where it is, both are
-        readers: list[int] = instance._readers  # noqa: SLF001
-        return readers
+            instance._user = instance._reader = None  # noqa: SLF001
+            instance._readers = []  # noqa: SLF001 - last: where it is, all are
 
 
 def _enter_change(instance: Any, me: int) -> bool:
     """Return whether this thread is already changing the object; if not, enter, or raise if it is in use."""
+    _first_use(instance)
     if instance._user == me:  # noqa: SLF001
         return True
     with _gate:
@@ -90,7 +88,7 @@ def _enter_change(instance: Any, me: int) -> bool:
             instance._user = me  # noqa: SLF001
         if instance._user is not me:  # noqa: SLF001
             _refuse(instance)
-        others = {reader for reader in instance._readers.copy() if reader != me}  # noqa: SLF001
+        others = {instance._reader, *instance._readers.copy()} - {None, me}  # noqa: SLF001
         # threads that were reading are gone after a fork
         if others and not others.isdisjoint(sys._current_frames()):  # noqa: SLF001
             instance._user = None  # noqa: SLF001
@@ -98,15 +96,20 @@ def _enter_change(instance: Any, me: int) -> bool:
     return False
 
 
-def _enter_read(instance: Any, me: int) -> bool:
-    """Return whether this thread is already changing the object; if not, enter as a reader, or raise."""
-    if instance._user == me:  # noqa: SLF001
-        return True
+def _enter_read(instance: Any, me: int) -> list[int]:
+    """Enter as a further reader, or raise; return the list in which this is recorded.
+
+    A thread that is inside already keeps changes of others out: it gets a list of its own.
+    """
+    _first_use(instance)
+    if me in (instance._user, instance._reader):  # noqa: SLF001
+        return [me]
     with _gate:
         if instance._user is not None:  # noqa: SLF001
             _refuse(instance)
         instance._readers.append(me)  # noqa: SLF001
-    return False
+        readers: list[int] = instance._readers  # noqa: SLF001
+        return readers
 
 
 def _refuse(instance: Any) -> None:
@@ -140,13 +143,12 @@ def _maker(parameters: tuple[tuple[str, Any, bool], ...], source: str, gil: bool
         stars = {kinds.VAR_POSITIONAL: "*", kinds.VAR_KEYWORD: "**"}.get(kind, "")
         own.append(stars + name + "=None" * optional)
         passed.append(f"{name}={name}" if kind is kinds.KEYWORD_ONLY else stars + name)
+    self = parameters[0][0]
     text = source.format(
-        self=parameters[0][0], parameters=", ".join(own), arguments=", ".join(passed),
-        note=_NOTES[source, gil].format(self=parameters[0][0]),
-    )  # fmt: skip
+        self=self, free=_FREE[gil].format(self=self), parameters=", ".join(own), arguments=", ".join(passed)
+    )
     space: dict[str, Any] = {
-        "_get_ident": get_ident, "_first_use": _first_use,
-        "_enter_change": _enter_change, "_enter_read": _enter_read,
+        "_get_ident": get_ident, "_enter_change": _enter_change, "_enter_read": _enter_read,
     }  # fmt: skip
     exec(text, space)  # noqa: S102 - the names of parameters are all that varies
     return space["make"]

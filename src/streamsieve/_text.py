@@ -10,7 +10,7 @@ from typing import IO, Any
 #: Control characters, bidirectional marks, line separators, surrogates.
 _ACTIVE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 #: Beginnings of cells that a spreadsheet would evaluate, after any quotes put in front.
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 def shown(text: object) -> str:

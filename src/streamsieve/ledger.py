@@ -266,8 +266,7 @@ class Ledger(Part, Sequence[Decision]):
         overwrite : bool, default=False
             Whether a file that streamsieve did not write may be replaced.
         """
-        if not overwrite:
-            refuse_foreign([path])
+        refuse_foreign([path], overwrite=overwrite)
         timed, time_of, types = bool(self._timed), self._time_of(), self._types(self)
         head = COLUMNS + ("type",) * bool(types) + ("seconds",) * timed
         kinds = ((kind,) for kind in types) if types else repeat(())

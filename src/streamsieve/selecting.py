@@ -19,7 +19,14 @@ from streamsieve._paths import format_of, is_paths, resolve
 from streamsieve._validation import check_length, task_of
 from streamsieve.base import OfflineSelector
 from streamsieve.choosing import Profile, choose
-from streamsieve.exceptions import BadValueError, CapabilityError, ParameterError, SchemaError, TargetError
+from streamsieve.exceptions import (
+    BadValueError,
+    CapabilityError,
+    InputError,
+    ParameterError,
+    SchemaError,
+    TargetError,
+)
 from streamsieve.protocols import Task
 from streamsieve.registry import selector as selector_of
 from streamsieve.running import run
@@ -97,7 +104,7 @@ def select(
         selector = clone(method).set_params(**_known(method, parameters))
     if omit:
         omit_missing(selector)
-    if getattr(selector, "task", None) == "auto":  # decided, and warned about, above
+    if selector.get_params(deep=False).get("task") == "auto":  # decided, and warned about, above
         selector.set_params(task="regression" if kind is Task.REGRESSION else "classification")
     with _ways_out(selector, X, source):
         _fit(selector, X, y, source)
@@ -160,7 +167,11 @@ def _taken(data: Any, target: Any, parameters: dict[str, Any]) -> tuple[Any, Any
             raise SchemaError(f"there is no column {target!r}{did_you_mean(target, frame.columns)}")
         return frame.drop(target).to_native(), frame[target].to_native(), None
     if in_memory or (isinstance(data, list) and not is_paths(data)):
-        check_length(target, data.shape[0] if hasattr(data, "shape") else len(data))
+        if isinstance(data, list) and not (data and hasattr(data[0], "__len__")):
+            raise InputError("X must be a list of rows, with one value per column")
+        if not isinstance(data, list) and len(data.shape) != 2:
+            raise InputError(f"X must have two dimensions, rows and columns; got shape {data.shape}")
+        check_length(target, len(data) if isinstance(data, list) else data.shape[0])
         return data, target, None
     options = _options(parameters) if isinstance(data, (str, os.PathLike, list, tuple)) else {}
     if is_paths(data) and not any(format_of(file).kind == "svmlight" for file in resolve(data)):

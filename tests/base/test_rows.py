@@ -100,7 +100,9 @@ def test_inverse_transform_puts_columns_back(output):
     expected = np.zeros_like(X)
     expected[:, chosen] = X[:, chosen]
     np.testing.assert_array_equal(back, expected)
-    with pytest.raises(ValueError, match=r"columns|shape"):
+    out[0, 0] = np.nan
+    assert np.isnan(screen.inverse_transform(out)).sum() == 1
+    with pytest.raises(SchemaError, match="columns"):
         screen.inverse_transform(X[:, :1])
 
 

@@ -121,7 +121,7 @@ def test_a_report_is_printed_with_escapes():
 
 
 def test_a_guard_can_be_undone():
-    for text in FORMULAS:
+    for text in [*FORMULAS, "\uff1d1+1", "\n=1"]:
         assert guarded(text) == f"'{text}"
     for text in FINE:
         assert guarded(text) == text

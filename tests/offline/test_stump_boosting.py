@@ -1,9 +1,13 @@
 """Boosting picks the stumps that its slow twin picks, and its training error keeps the bound."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
+from streamsieve.offline import inf_fs
+from streamsieve.offline import stump_boosting as module
+from streamsieve.offline.shared import row_similarity
 from tests.helpers.tier import cases
 from tests.offline.cases import features, labels, some_form
 from tests.reference.stump_boosting import stump_boosting
@@ -77,3 +81,35 @@ def test_wide_sparse_columns():
     X = sp.lil_array(X)
     X[:, 1234] = np.where(rng.random(200) < 0.9, y, 0)[:, None]
     assert ss.StumpBoosting(1).fit(sp.csr_array(X), y).ranked_.tolist() == [1234]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csc_array])
+def test_columns_are_sorted_some_at_a_time(form, monkeypatch):
+    """Ctrl-C is answered between two sorts."""
+    rng = np.random.default_rng(6)
+    y = labels(rng, 50, 2)
+    X = form(np.round(rng.normal(size=(50, 40)) * (rng.random((50, 40)) < 0.5) + y[:, None], 1))
+    at_once = ss.StumpBoosting(5).fit(X, y)
+    monkeypatch.setattr(row_similarity, "BLOCK_VALUES", 100)
+    monkeypatch.setattr(module, "SORTED", 100)
+    sorts, sort = [], np.argsort if form is np.asarray else np.lexsort
+
+    def counting(values, **options):
+        sorts.append(np.size(values))
+        return sort(values, **options)
+
+    monkeypatch.setattr(np, sort.__name__, counting)
+    assert ss.StumpBoosting(5).fit(X, y).ranked_.tolist() == at_once.ranked_.tolist()
+    assert len(sorts) > 10
+    assert max(sorts) < 500
+
+
+def test_ranks_are_made_some_columns_at_a_time(monkeypatch):
+    rng = np.random.default_rng(7)
+    X = np.round(rng.normal(size=(30, 9)), 1)
+    at_once = ss.InfFS().fit(X).scores_
+    monkeypatch.setattr(row_similarity, "BLOCK_VALUES", 60)
+    blocks, ranks = [], inf_fs.rankdata
+    monkeypatch.setattr(inf_fs, "rankdata", lambda block, axis: blocks.append(1) or ranks(block, axis=axis))
+    assert ss.InfFS().fit(X).scores_.tobytes() == at_once.tobytes()
+    assert len(blocks) == 5

@@ -76,8 +76,10 @@ def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
         out = validate_data(
             selector, X, reset=reset, accept_sparse=sparse, dtype=list(FLOATS), ensure_all_finite=False
         )
-    # the sparse matrix that scikit-learn made from a dataframe has not been checked
-    return clean_sparse(out, sparse) if sp.issparse(out) and not sp.issparse(X) else out
+    if sp.issparse(out):
+        # the sparse matrix that scikit-learn made from a dataframe has not been checked
+        return out if sp.issparse(X) else clean_sparse(out, sparse)
+    return out if out.dtype.isnative else out.astype(out.dtype.newbyteorder("="))
 
 
 def refuse_sparse(selector: Any, X: Any) -> None:
@@ -121,7 +123,8 @@ class as_input_errors:  # noqa: N801 - reads as a statement
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, TypeError) and not isinstance(error, InputError):
+        # pyarrow raises NotImplementedError for types that NumPy lacks
+        if isinstance(error, (TypeError, NotImplementedError)) and not isinstance(error, InputError):
             raise InputTypeError(str(error)) from error
         if isinstance(error, (ValueError, OverflowError)) and not isinstance(error, InputError):
             raise InputError(str(error)) from error

@@ -31,6 +31,7 @@ def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = 
     if not (sp.issparse(X) and X.dtype == np.float64 and min(X.shape) > 0):
         with as_input_errors():
             X = check_array(X, accept_sparse="csc", dtype=np.float64, ensure_all_finite=False, input_name="X")
+            X = clean(X, "csc")  # of a dataframe with sparse columns
     if X.shape[0] != n:
         raise SchemaError(
             f"the block has {X.shape[0]} rows, but begin(y) was given {n}: "

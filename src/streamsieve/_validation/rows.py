@@ -31,6 +31,8 @@ def check_batch(batch: Any) -> None:
     if getattr(batch.X, "ndim", None) != 2:
         raise InputTypeError(f"a batch has a matrix of rows; got a {type(batch.X).__name__}")
     names, width = batch.names, batch.X.shape[1]
+    if width == 0:
+        raise InputError(f"the batch has 0 features (shape {batch.X.shape}): there is nothing to learn")
     if not hasattr(names, "__len__") or len(names) != width:
         found = len(names) if hasattr(names, "__len__") else f"a {type(names).__name__} of"
         raise SchemaError(f"the batch has {width} features, but {found} names")
@@ -92,7 +94,7 @@ def check_output(X: Any, width: int) -> Matrix:
         X = check_array(clean(X, "csr"), accept_sparse="csr", dtype=None, ensure_all_finite=False)
     if X.shape[1] != width:
         raise SchemaError(f"X has {X.shape[1]} columns, but transform puts out {width}")
-    return X.toarray() if sp.issparse(X) else X
+    return X
 
 
 def _weight(weight: Any, n: int) -> FloatArray | None:

@@ -6,6 +6,7 @@ format is checked before any conversion.
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any, NoReturn
 
 import numpy as np
@@ -19,10 +20,11 @@ UNSORTED, BAD_POINTERS = 1, 2
 #: The largest number of rows, columns and values.
 MOST = np.iinfo(np.int32).max
 #: Names of the major and the minor axis of each compressed format, for errors.
-LINES = {"csr": ("row", "column"), "csc": ("column", "row"), "bsr": ("row of blocks", "column of blocks")}
+LINES = {"csr": ("row", "column"), "csc": ("column", "row"), "bsr": ("block row", "block column")}
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _INT32 = np.dtype(np.int32)
+_NO_VALUES = np.empty(0)
 
 
 class CheckedRows(sp.csr_array):  # type: ignore[misc]
@@ -52,6 +54,11 @@ def clean_sparse(X: Any, wanted: str) -> Any:
     """
     if X.ndim != 2:
         raise InputError(f"Expected 2D array, got a sparse array of shape {X.shape}: reshape it to 2-D")
+    data = getattr(X, "data", _NO_VALUES)  # DOK has none
+    if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
+        _refuse(f"should have an array of values (data), but has a {type(data).__name__}")
+    if not all(isinstance(length, Integral) and length >= 0 for length in X.shape):
+        _refuse(f"has the shape {X.shape}")
     if X.dtype.kind not in "fiub":
         complex_ = "Complex data not supported: " if X.dtype.kind == "c" else ""
         raise InputTypeError(f"{complex_}X holds {X.dtype}, but numbers are needed")
@@ -155,6 +162,8 @@ def _check_blocks(X: Any) -> None:
 
 
 def _check_coordinates(X: Any) -> None:
+    if len(X.coords) != 2:
+        _refuse(f"has {len(X.coords)} arrays of coordinates (coords), but rows and columns are needed")
     if X.row.shape != X.data.shape or X.col.shape != X.data.shape or X.data.ndim != 1:
         _refuse(f"has {X.row.size} row and {X.col.size} column numbers for {X.data.size} values")
     for place, numbers, width in zip(("row", "column"), (X.row, X.col), X.shape, strict=True):
@@ -168,20 +177,29 @@ def _check_lists(X: Any) -> None:
     if X.rows.shape != X.data.shape or X.rows.shape != X.shape[:1]:
         _refuse(f"has {len(X.rows)} lists of columns and {len(X.data)} of values for {X.shape[0]} rows")
     for i, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
+        if not (isinstance(columns, list) and isinstance(values, list)):
+            _refuse(
+                f"should have lists in row {i}, but has {type(columns).__name__}, {type(values).__name__}"
+            )
         if len(columns) != len(values):
             _refuse(f"has {len(columns)} column numbers in row {i}, but {len(values)} values")
-        for column in columns:
+        for column, value in zip(columns, values, strict=True):
+            if not (isinstance(column, Integral) and isinstance(value, Real)):
+                _refuse(f"should have numbers in row {i}, but has {value!r} at column {column!r}")
             if not 0 <= column < X.shape[1]:
                 raise _outside("column", column, f" in row {i}", X.shape[1])
 
 
 def _whole_numbers(a: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     """Return index arrays as contiguous int32 or int64: as they are, for all that SciPy makes."""
+    if not isinstance(a, np.ndarray):
+        _refuse(f"should have an array in {name}, but has a {type(a).__name__}")
     if a.dtype.kind not in "iu" or a.ndim != 1:
         _refuse(f"should have whole numbers in {name}, but has {a.dtype} of shape {a.shape}")
     if a.dtype == _INT32 or a.dtype == np.dtype(np.int64):
         return a if a.flags.c_contiguous else np.ascontiguousarray(a)
-    return np.ascontiguousarray(a, np.int64)
+    most = np.iinfo(np.int64).max
+    return np.ascontiguousarray(np.minimum(a, most) if a.dtype.itemsize == 8 else a, np.int64)
 
 
 def _outside(place: str, number: Any, where: str, width: int) -> InputError:

@@ -59,8 +59,8 @@ def check_length(y: Any, n: int) -> None:
     """Refuse a target whose length is not ``n``; objects without a length are refused elsewhere."""
     check_arrow(y)
     try:
-        found = len(y) if hasattr(y, "__len__") and np.ndim(y) else n
-    except (TypeError, ValueError):  # raised by a sparse matrix and by a ragged list
+        found = len(y) if hasattr(y, "__len__") and not isinstance(y, str | bytes) else n
+    except TypeError:  # raised by a sparse matrix and by an array without dimensions
         return
     if found != n:
         raise TargetError(f"X has {n} rows, but y has {found}: one label per row is needed")
@@ -152,7 +152,10 @@ def as_target_values(y: Any) -> npt.NDArray[Any]:
         )
     check_arrow(y)
     if is_series(y):
-        y = as_series(y).to_numpy()
+        try:
+            y = as_series(y).to_numpy()
+        except Exception as error:  # libraries raise errors of their own
+            raise TargetError(f"y must hold numbers or text: {error}") from error
     if np.ma.is_masked(y):
         raise TargetError("y has missing labels (masked values): drop those rows or give them a label")
     try:

@@ -7,8 +7,9 @@ from typing import Any
 
 from sklearn.base import clone
 
+from streamsieve._frames import refuse_text
 from streamsieve.base import RowSelector
-from streamsieve.exceptions import CapabilityError, ParameterError
+from streamsieve.exceptions import CapabilityError, InputTypeError, ParameterError
 from streamsieve.rows import Screen
 
 try:
@@ -69,7 +70,14 @@ class RiverSelector(base.SupervisedTransformer, base.MiniBatchSupervisedTransfor
         """Learn the rows of a pandas dataframe; columns may come and go."""
         import pandas as pd  # noqa: PLC0415 - river's minibatches are pandas'
 
-        self.sieve.learn_many(X.astype(pd.SparseDtype(float, 0.0)), y)
+        if not isinstance(X, pd.DataFrame):
+            raise InputTypeError(f"X must be a pandas dataframe, got a {type(X).__name__}")
+        refuse_text(X)
+        try:
+            X = X.astype(pd.SparseDtype(float, 0.0))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputTypeError(f"X must hold numbers: {error}") from error
+        self.sieve.learn_many(X, y)
 
     def transform_many(self, X: Any) -> Any:
         """Return the selected columns of a pandas dataframe."""

@@ -15,7 +15,7 @@ from streamsieve._validation import check_rows, check_target, check_traits
 from streamsieve._values import bad_value, refuse_non_finite
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.row_buffer import DictBuffer, RowBuffer
-from streamsieve.base.vocabulary import Arrival, HashedVocabulary, Vocabulary, scattered, spread
+from streamsieve.base.vocabulary import Arrival, HashedVocabulary, Vocabulary, row_names, scattered, spread
 from streamsieve.exceptions import BadValueError, InputTypeError, MergeError, SchemaError, TargetError
 from streamsieve.protocols import FloatArray, IntArray, RowBatch, Traits
 from streamsieve.state import untouched_on_error
@@ -239,14 +239,8 @@ class NullEstimator:
 
 def dict_row(x: Any) -> tuple[list[str], FloatArray]:
     """Return the names and values of a row given as ``{feature: value}``."""
-    if not isinstance(x, Mapping):
-        raise InputTypeError(
-            f"learn_one takes a row as {{feature: value}}, got a {type(x).__name__}: "
-            "use partial_fit for arrays"
-        )
-    return [str(name) for name in x], np.array(
-        [_number(name, value) for name, value in x.items()], np.float64
-    )
+    names = row_names(x, "learn_one")
+    return names, np.array([_number(name, value) for name, value in x.items()], np.float64)
 
 
 def _number(name: Any, value: Any) -> float:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 PARAMETERS = "$parameters"
 #: Methods that change an estimator, and methods that only read it: each excludes other threads while it runs.
 CHANGING = (
-    "begin", "fit", "learn", "learn_many", "learn_one", "learn_rows", "merge", "merge_many", "offer",
-    "offer_group", "partial_fit", "review", "sample", "save", "set_params", "to_bytes",
+    "begin", "declare", "fit", "learn", "learn_many", "learn_one", "learn_rows", "merge", "merge_many",
+    "offer", "offer_group", "partial_fit", "review", "sample", "save", "set_params", "to_bytes",
 )  # fmt: skip
 READING = (
     "__getstate__", "confirm", "decision_function", "get_feature_names_out", "get_support",
@@ -121,8 +121,7 @@ class Persistent(BaseEstimator):
         overwrite : bool, default=False
             Whether a file that streamsieve did not write may be replaced as well.
         """
-        if not overwrite:
-            refuse_foreign([path])
+        refuse_foreign([path], overwrite=overwrite)
         state.write(path, *self._saved())
         with suppress(OSError):  # remove the temporary file of an earlier save that was killed
             state.sweep(path, older_than=state.STALE)

@@ -17,7 +17,7 @@ from streamsieve.base.choose import best, warn_if_beyond
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.showing import types_of
 from streamsieve.base.top_set import TopSet
-from streamsieve.base.vocabulary import Vocabulary
+from streamsieve.base.vocabulary import Vocabulary, row_names
 from streamsieve.ledger import Ledger
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
@@ -254,11 +254,8 @@ class RankedFeatures:
         if self.output == "drop":
             return super().inverse_transform(X)  # type: ignore[misc]
         X = check_output(X, self.n_features_in_ if self.output == "zero" else len(self._passed()))
-        if self.output == "zero":
-            return X
-        out = np.zeros((X.shape[0], self.n_features_in_), X.dtype)
-        out[:, self._passed()] = X
-        return out
+        X = X.toarray() if sp.issparse(X) else X
+        return X if self.output == "zero" else self._put_back(X, self._passed())
 
     def transform_one(self: Any, x: Mapping[str, float]) -> dict[str, float]:
         """Return the selected features of one row; the others are 0 or left out.
@@ -275,11 +272,11 @@ class RankedFeatures:
         if "n_features_in_" not in self.__dict__:
             check_is_fitted(self)
         passed = self._passed_by_one()
-        if self.output != "zero" and TEXT.issuperset(map(type, x)):
+        if self.output != "zero" and type(x) is dict and TEXT.issuperset(map(type, x)):
             names = self._names_passed_by_one(passed)
             if names is not None:
                 return {name: value for name, value in x.items() if name in names}
-        ids = self._known_names().lasting_ids([str(name) for name in x])
+        ids = self._known_names().lasting_ids(row_names(x, "transform_one"))
         row = [(name, value, i) for (name, value), i in zip(x.items(), ids, strict=True) if i is not None]
         chosen = {*passed.tolist()}
         if self.output == "zero":

@@ -134,7 +134,10 @@ class DictBuffer:
         numbered = int in types
         if numbered and not {*types} <= {int, str}:
             return False
-        texts = tuple(map(str, names)) if numbered else names
+        try:
+            texts = tuple(map(str, names)) if numbered else names
+        except ValueError:  # a whole number of thousands of digits
+            return False
         ids = self.vocabulary.ids_of(texts) if len({*texts}) == len(texts) else None
         if ids is None:
             return False

@@ -53,7 +53,8 @@ class Shown(BaseEstimator):
         types = types_of(self)
         columns = {
             "rank": list(range(1, len(names) + 1)),
-            "feature": names,
+            # no library holds a lone surrogate
+            "feature": [name.encode("utf-8", "backslashreplace").decode() for name in names],
             **({"type": [types[name] for name in names]} if types else {}),
             "score": scores,
             "p_value": p_values,

@@ -93,5 +93,4 @@ def check_files(
             raise ParameterError(f"the folder {folder} for {path.name} does not exist: make it first")
     files: dict[str, Iterable[Path]] = {option: [path] for option, path in given.items()}
     check_outputs({"--checkpoint": checkpoint, **files}, inputs)
-    if not overwrite:
-        refuse_foreign(given.values(), how="--overwrite")
+    refuse_foreign(given.values(), how="--overwrite", overwrite=overwrite)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from streamsieve import state
+from streamsieve._validation import clean
 from streamsieve._version import __version__
 from streamsieve.base import RowSelector
 from streamsieve.exceptions import CapabilityError, SourceError
@@ -67,7 +68,8 @@ class Declared:
         wanted = sp.issparse(self.head.X)
         if sp.issparse(batch.X) == wanted:
             return batch
-        return replace(batch, X=sp.csr_array(batch.X) if wanted else batch.X.toarray())
+        X = clean(batch.X, "csr")
+        return replace(batch, X=sp.csr_array(X) if wanted else X.toarray())
 
 
 def declared_of(source: Any, selector: RowSelector, run: str, batch_size: int) -> Declared:

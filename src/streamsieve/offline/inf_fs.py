@@ -17,6 +17,7 @@ from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import InputError, ParameterError
 from streamsieve.offline.shared.discrete import CodedFeatures
 from streamsieve.offline.shared.ranking import best_first
+from streamsieve.offline.shared.row_similarity import dense_blocks
 from streamsieve.offline.shared.standardized import DUST, CorrelatedFeatures
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Bool, Choice, Float, Int
@@ -232,7 +233,9 @@ def _radius(graph: FloatArray) -> float:
 
 def _standard_ranks(X: Matrix) -> FloatArray:
     """Return ranks without their mean, of length 1, whose products are Spearman's correlations."""
-    ranks = np.asarray(rankdata(X.toarray() if sp.issparse(X) else X, axis=0), np.float64)
+    ranks = np.empty(X.shape)
+    for part, block in dense_blocks(X):
+        ranks[:, part] = rankdata(block, axis=0)
     ranks -= (len(ranks) + 1) / 2
     length = np.sqrt(np.einsum("ij,ij->j", ranks, ranks))
     ranks /= np.where(length > 0, length, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from typing import Any, Self
@@ -14,6 +15,7 @@ from streamsieve._kernels import stumps as kernel
 from streamsieve._threads import over_features
 from streamsieve.base import OfflineSelector
 from streamsieve.offline.shared.ranking import TIE, first_best
+from streamsieve.offline.shared.row_similarity import dense_blocks
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Int
 
@@ -21,6 +23,8 @@ from streamsieve.state import Array, Int
 PERFECT = 1e-12
 #: Sums of weights that differ by less are equal.
 ROUNDING = 1e-12
+#: Stored values that are sorted at once: Ctrl-C is answered between two sorts.
+SORTED = 2**22
 #: Attributes with one number per round.
 ROUND = ("errors_", "thresholds_", "signs_", "votes_")
 
@@ -134,16 +138,22 @@ class RisingColumns:
         self.n, self.p = X.shape
         if sp.issparse(X):
             self._X = X = sp.csc_array(X)
-            column = np.repeat(np.arange(self.p), np.diff(X.indptr))
-            order = np.lexsort((X.data, column))
             self._pointers = X.indptr.astype(np.int64)
-            self._rows, self._values = X.indices[order].astype(np.int32), X.data[order].astype(np.float64)
+            self._rows, self._values = np.empty(X.nnz, np.int32), np.empty(X.nnz)
+            ends = np.searchsorted(self._pointers, np.arange(0, X.nnz, SORTED), side="left")
+            for low, high in itertools.pairwise([*np.unique(ends).tolist(), self.p]):
+                part = slice(*self._pointers[[low, high]].tolist())
+                column = np.repeat(np.arange(high - low), np.diff(self._pointers[low : high + 1]))
+                order = np.lexsort((X.data[part], column))
+                self._rows[part], self._values[part] = X.indices[part][order], X.data[part][order]
         else:
             self._X = X
-            order = np.argsort(X.T, axis=1, kind="stable")
             self._pointers = np.arange(self.p + 1) * self.n
-            self._rows = order.reshape(-1).astype(np.int32)
-            self._values = np.take_along_axis(X.T, order, axis=1).reshape(-1).astype(np.float64)
+            rows, values = np.empty((self.p, self.n), np.int32), np.empty((self.p, self.n))
+            for part, block in dense_blocks(X):
+                order = np.argsort(block.T, axis=1, kind="stable")
+                rows[part], values[part] = order, np.take_along_axis(block.T, order, axis=1)
+            self._rows, self._values = rows.reshape(-1), values.reshape(-1)
 
     def stumps(self, weight: FloatArray, sign: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return, for every feature, by how much its best stump errs less than a coin, and that stump."""

@@ -35,7 +35,7 @@ def _row_of(X: Any, error: BadValueError) -> int | None:
     """Return the first row that holds the value in its column, if it is in this batch at all."""
     if not 0 <= error.feature < X.shape[1]:
         return None
-    column = X[:, [error.feature]]
+    column = (X.tocsc() if sp.issparse(X) else X)[:, [error.feature]]
     values = column.toarray().ravel() if sp.issparse(column) else column[:, 0]
     found = np.flatnonzero(np.isnan(values) if np.isnan(error.value) else values == error.value)
     return int(found[0]) if len(found) else None

@@ -75,9 +75,9 @@ class ArraySource(ShownSource):
         elif isinstance(y, str):
             raise SourceError(f"only a dataframe has a column named {y!r}: give y as an array")
         else:
-            X = _matrix(X)
-            shape, self._dtype = X.shape, str(X.dtype)
-            X = _checked(X) if sp.issparse(X) else X
+            given = X
+            X = _checked(X) if sp.issparse(X) else _matrix(X)
+            shape, self._dtype = X.shape, str(given.dtype if sp.issparse(X) else X.dtype)
         if 0 in shape:
             raise SourceError(f"there is nothing to stream: X has {shape[0]} rows and {shape[1]} columns")
         self._X, self._frame = X, frame
@@ -183,15 +183,12 @@ class ArraySource(ShownSource):
 
 
 def _matrix(X: Any) -> Any:
-    """Return a two-dimensional ndarray or sparse matrix of numbers."""
-    if isinstance(X, np.ma.MaskedArray):
-        # np.asarray would lay open what the mask hides
-        X = np.ma.filled(X.astype(np.float64), np.nan)
-    if not sp.issparse(X):
-        try:
-            X = np.asarray(X)
-        except ValueError as error:
-            raise SourceError("X must be a matrix; got rows of different lengths") from error
+    """Return a two-dimensional ndarray of numbers."""
+    masked = np.ma.getmask(X)
+    try:
+        X = np.asarray(X)
+    except ValueError as error:
+        raise SourceError("X must be a matrix; got rows of different lengths") from error
     if X.ndim != 2:
         raise SourceError(
             f"X must have two dimensions, rows and columns; got {type(X).__name__} of shape {X.shape}: "
@@ -204,7 +201,8 @@ def _matrix(X: Any) -> Any:
             f"X must hold numbers; got dtype {X.dtype}: encode text (for example with OrdinalEncoder) "
             "or leave it out"
         )
-    return X
+    # np.asarray laid open what the mask hides
+    return X if masked is np.ma.nomask else np.where(masked, np.nan, X.astype(np.float64))
 
 
 def _checked(X: Any) -> Any:
@@ -219,7 +217,7 @@ def _from_objects(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return X.astype(str)  # refused by its dtype: text that looks like numbers is still text
     try:
         return X.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise SourceError(f"X must hold numbers; got objects: {error}") from error
 
 

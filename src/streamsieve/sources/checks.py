@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from streamsieve._frames import check_arrow
 from streamsieve.exceptions import SourceError
 
 if TYPE_CHECKING:
@@ -99,10 +100,15 @@ def as_target(y: Any, n: int | None) -> npt.NDArray[Any] | None:
     """
     if y is None:
         return None
+    check_arrow(y)
+    if np.ma.is_masked(y):
+        raise SourceError("y has missing labels (masked values): drop those rows or give them a label")
     try:
         values: npt.NDArray[Any] = np.asarray(y)
     except ValueError as error:
         raise SourceError("y must be one-dimensional, one value per row; got a ragged list") from error
+    except Exception as error:  # libraries raise errors of their own
+        raise SourceError(f"y must hold numbers or text: {error}") from error
     if values.ndim != 1:
         raise SourceError(f"y must be one-dimensional, one value per row; got shape {values.shape}")
     if n is not None and len(values) != n:

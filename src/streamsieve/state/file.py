@@ -29,6 +29,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._files import refuse_special
 from streamsieve._version import __version__
 from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays
@@ -58,6 +59,7 @@ def write(
     from safetensors.numpy import save_file  # noqa: PLC0415 - heavy imports happen on first use
 
     target = Path(path)
+    refuse_special(target)
     aside = _aside(target)  # a folder: safetensors writes a file of another name, which must be found again
     temporary = aside / target.name
     try:

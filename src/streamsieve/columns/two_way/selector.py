@@ -217,7 +217,7 @@ class TwoWay(LearnsRows, ColumnSelector):
         return self.n_samples_held_
 
     def _checked(self, X: Any, names: Sequence[str] | None) -> ColumnBlock:
-        rows = np.shape(X)[0] if hasattr(X, "shape") and np.ndim(X) else self.n_samples_held_
+        rows = X.shape[0] if getattr(X, "shape", ()) else self.n_samples_held_
         if rows != self.n_samples_held_:
             raise SchemaError(
                 f"the block has {rows} rows, but {self.n_samples_held_} rows are held "

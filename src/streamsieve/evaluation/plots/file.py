@@ -49,8 +49,7 @@ def save(figure: Any, path: str | os.PathLike[str], dpi: int = 130, *, overwrite
     import matplotlib as mpl  # noqa: PLC0415 - needs the cli extra
 
     target = check_path(path)
-    if not overwrite:
-        refuse_foreign([target])
+    refuse_foreign([target], overwrite=overwrite)
     suffix = target.suffix.lower()
     content = io.BytesIO()
     # without a fixed salt, the names of parts of an SVG are random

@@ -181,8 +181,7 @@ class Table(Mapping[str, npt.NDArray[Any]]):
         overwrite : bool, default=False
             Whether a file that is there may be replaced; a table is not known again as one of streamsieve.
         """
-        if not overwrite:
-            refuse_foreign([path])
+        refuse_foreign([path], overwrite=overwrite)
         with replacing(path) as file:
             write_csv(file, chain([list(self)], self.rows()), raw=raw)
 

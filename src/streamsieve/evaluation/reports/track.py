@@ -74,8 +74,7 @@ class Track:
         overwrite : bool, default=False
             Whether a file that streamsieve did not write may be replaced.
         """
-        if not overwrite:
-            refuse_foreign([path])
+        refuse_foreign([path], overwrite=overwrite)
         with replacing(path) as file:
             write_csv(file, [("rows", "screen", "feature", "column", "score", "place")])
             for look, rows in enumerate(self.rows.tolist()):

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from streamsieve._frames import check_arrow
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
 
@@ -25,6 +26,9 @@ class NotAColumnError(ValueError):
 def column_of(value: Any) -> FloatArray:
     """Return a column as float64; text that looks like numbers is still text."""
     try:
+        check_arrow(value)
+        if isinstance(value, np.ma.MaskedArray):  # np.asarray would lay open what the mask hides
+            value = np.ma.filled(value.astype(np.float64), np.nan)
         values = np.asarray(_dense(value) if sp.issparse(value) else value)
         if values.dtype.kind not in "fiubO" or (
             values.dtype.kind == "O" and any(isinstance(cell, (str, bytes)) for cell in values.flat)
@@ -35,7 +39,7 @@ def column_of(value: Any) -> FloatArray:
             )
         # a copy even of float64: a generator may fill one buffer again and again
         values = values.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
         if isinstance(error, NotAColumnError):
             raise
         raise NotAColumnError(f"is not a column of numbers: {error}") from error
@@ -52,7 +56,10 @@ def _dense(X: Any) -> Any:
     """Return a sparse column as an array, after a look at its indices."""
     from streamsieve._validation import clean_sparse  # noqa: PLC0415 - imports scikit-learn
 
-    return X.toarray() if X.ndim == 1 else clean_sparse(X, "csc").toarray()
+    if X.ndim == 1:  # as one column
+        X = X.tocoo()
+        X = sp.coo_array((X.data, (X.coords[0], np.zeros(X.data.shape, np.int32))), shape=(*X.shape, 1))
+    return clean_sparse(X, "csc").toarray()
 
 
 class Computed(NamedTuple):

@@ -80,17 +80,28 @@ def refuse_non_numbers(frame: Any) -> None:
 
 def cells(frame: Any, rows: slice, columns: slice, order: Literal["C", "F"]) -> FloatArray:
     """Return a part of a frame as float64; missing values become NaN."""
-    import narwhals as nw  # noqa: PLC0415
-
     if frame.implementation.is_pyarrow():
         return _arrow_cells(frame, rows, columns, order)
     part = frame[rows, columns]
     try:
-        values = part.select(nw.all().cast(nw.Float64)).to_numpy()
-    except (TypeError, ValueError) as error:
-        name = next((name for name in part.columns if not _is_numeric(part[name])), part.columns[0])
+        values = _numbers(part)
+    except (TypeError, ValueError, OverflowError) as error:
+        name = next((name for name in part.columns if not _is_numeric(part.select(name))), part.columns[0])
         raise _not_numbers(name, str(error)) from error
     return np.asarray(values, np.float64, order=order)
+
+
+def _numbers(frame: Any) -> npt.NDArray[Any]:
+    import narwhals as nw  # noqa: PLC0415
+
+    if frame.implementation.is_pandas():
+        native = frame.to_native()
+        # a missing value of a nullable or Arrow dtype would become an object
+        plain = all(isinstance(dtype, np.dtype) for dtype in native.dtypes)
+        values = native.to_numpy(np.float64) if plain else native.to_numpy(np.float64, na_value=np.nan)
+    else:
+        values = frame.select(nw.all().cast(nw.Float64)).to_numpy()
+    return np.asarray(values)
 
 
 def _arrow_cells(frame: Any, rows: slice, columns: slice, order: Literal["C", "F"]) -> FloatArray:
@@ -108,12 +119,10 @@ def _texts(values: npt.NDArray[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, (str, bytes))]
 
 
-def _is_numeric(series: Any) -> bool:
-    import narwhals as nw  # noqa: PLC0415
-
+def _is_numeric(frame: Any) -> bool:
     try:
-        series.cast(nw.Float64).to_numpy()
-    except (TypeError, ValueError):
+        _numbers(frame)
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 

@@ -1,0 +1,181 @@
+"""Containers that libraries allow and nobody expects: the right result at every door, or an error of ours."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+import streamsieve as ss
+from streamsieve.engines.declared import Declared
+from streamsieve.exceptions import InputError, InputTypeError, SchemaError, StateError, StreamSieveError
+from streamsieve.protocols import ColumnBlock, RowBatch
+
+Y = np.arange(40) % 2
+X = np.random.default_rng(0).normal(size=(40, 3)) + Y[:, np.newaxis]
+NUMBERS = X[:, 0].copy()
+HUGE = X.astype(object)
+HUGE[3, 1] = 10**400
+CODES = pa.DictionaryArray.from_arrays(pa.array([0, 9] * 20), pa.array([1.0, 2.0]), safe=False)
+UNION = pa.UnionArray.from_sparse(pa.array([0] * 40, pa.int8()), [pa.array([1] * 40)])
+
+
+def far(n=1):
+    """A sparse column, of one dimension or two, with an entry far outside."""
+    X = sp.coo_array((np.ones(5), (np.arange(5),) * n), shape=(40, 5)[:n])
+    X.coords = (np.array([0, 1, 2, 3, 10**7]), *X.coords[1:])
+    return X
+
+
+def names():
+    return [f"x{j}" for j in range(X.shape[1])]
+
+
+REFUSED = {
+    "one-dimensional sparse column": lambda: _features(far()),
+    "sparse column": lambda: _features(far(2)),
+    "huge number in a column": lambda: _features(HUGE[:, 1]),
+    "invalid Arrow column": lambda: _features(CODES),
+    "Arrow union column": lambda: _features(UNION),
+    "huge number in a source": lambda: ss.ArraySource(HUGE, Y),
+    "huge number in a pandas source": lambda: _rows(pd.DataFrame(HUGE, columns=names())),
+    "objects in a polars source": lambda: _rows(
+        pl.DataFrame({"a": pl.Series([object()] * 40, dtype=pl.Object), "b": NUMBERS})
+    ),
+    "invalid Arrow source": lambda: ss.ArraySource(pa.table({"a": CODES}), Y),
+    "invalid Arrow target of a source": lambda: ss.ArraySource(X, CODES),
+    "target of 128 bits of a source": lambda: ss.ArraySource(X, pl.Series([10**30, 1] * 20, dtype=pl.Int128)),
+    "masked target of a source": lambda: ss.ArraySource(X, np.ma.masked_array(Y, Y == 1)),
+    "target of 128 bits": lambda: ss.Screen("f").fit(X, pl.Series([10**30, 1] * 20, dtype=pl.Int128)),
+    "Arrow union": lambda: ss.Screen("f").fit(pa.table({"a": UNION, "b": NUMBERS}), Y),
+    "invalid Arrow identifiers of rows": lambda: ss.SAOLA().begin(Y, rows=CODES),
+    "ragged identifiers of rows": lambda: ss.SAOLA().begin(Y, rows=[[1], [1, 2]] * 20),
+    "union for a two-way selector": lambda: ss.TwoWay().begin(Y).offer(pa.table({"a": UNION})),
+    "select from a number": lambda: ss.select(np.array(1.0), Y),
+    "select from a list of numbers": lambda: ss.select([1.0] * 40, Y),
+    "batch without columns": lambda: ss.PartialOFS().learn(RowBatch(X[:, :0], Y, None, [])),
+}
+
+
+def _features(column):
+    return ss.run(ss.features([("a", column)], Y), ss.SAOLA())
+
+
+def _rows(X):
+    return next(ss.ArraySource(X, Y).rows())
+
+
+@pytest.mark.parametrize("door", REFUSED.values(), ids=REFUSED)
+def test_what_cannot_be_read_is_refused_by_an_error_of_ours(door):
+    with pytest.raises(StreamSieveError):
+        door()
+
+
+def test_a_masked_column_of_a_factory_has_missing_values():
+    masked = np.ma.masked_array(NUMBERS, NUMBERS > 1)
+    block = next(ss.features([("a", masked)], Y).columns())
+    np.testing.assert_array_equal(np.isnan(block.X[:, 0]), NUMBERS > 1)
+
+
+def test_a_sparse_column_of_one_dimension_is_a_column():
+    block = next(ss.features([("a", sp.coo_array(NUMBERS))], Y).columns())
+    np.testing.assert_array_equal(block.X[:, 0], NUMBERS)
+
+
+@pytest.mark.parametrize("dtype", ["double[pyarrow]", "Float64"])
+def test_missing_values_of_nullable_columns_are_nan_in_a_source(dtype):
+    column = pd.Series([None if v > 1 else v for v in NUMBERS], dtype=dtype)
+    batch = _rows(pd.DataFrame({"a": column, "b": NUMBERS}))
+    np.testing.assert_array_equal(batch.X[:, 0], np.where(NUMBERS > 1, np.nan, NUMBERS))
+
+
+def test_a_source_reads_frames_whose_columns_have_no_names():
+    np.testing.assert_array_equal(_rows(pd.DataFrame(X, columns=[None, "a", "b"])).X, X)
+
+
+def test_two_way_is_a_method_for_select():
+    assert ss.select(X, Y, ss.TwoWay()).n_features_in_ == 3
+
+
+def test_columns_of_other_byte_order_and_sparse_bool_columns_are_numbers():
+    swapped = pd.DataFrame(X.astype(">f8"), columns=names())
+    screen = ss.Screen("f").fit(pd.DataFrame(X, columns=names()), Y).partial_fit(swapped, Y)
+    np.testing.assert_allclose(screen.scores_, ss.Screen("f").fit(X, Y).partial_fit(X, Y).scores_)
+    dense = pd.DataFrame(X > 0, columns=names())
+    sparse = dense.astype(pd.SparseDtype(bool, fill_value=False))
+    decided = [ss.SAOLA().begin(Y).offer(frame) for frame in (sparse, dense.astype(float))]
+    assert [d.event for d in decided[0]] == [d.event for d in decided[1]]
+
+
+def test_transform_takes_a_record_batch():
+    batch = pa.record_batch(dict(zip(names(), X.T.copy(), strict=True)))
+    screen = ss.Screen("f", k=1).fit(X, Y)
+    np.testing.assert_array_equal(screen.transform(batch), screen.transform(X))
+
+
+def test_engines_check_a_sparse_batch_before_they_make_it_dense():
+    declared = Declared.__new__(Declared)
+    object.__setattr__(declared, "head", RowBatch(X, Y))
+    with pytest.raises(InputError, match="number 10000000"):
+        declared.alike(RowBatch(far(2), Y))
+
+
+def test_a_bad_value_in_a_batch_of_coordinates_is_placed():
+    class Own:
+        y, names, n_rows, n_columns = Y, None, 40, 3
+
+        def columns(self, block_size=1024, start=None):
+            bad = X.copy()
+            bad[7, 1] = np.nan
+            yield ColumnBlock(sp.coo_array(bad), None, {"column": 3})
+
+    with pytest.raises(InputError, match="row 8"):
+        ss.run(Own(), ss.SAOLA())
+
+
+def test_river_minibatches_are_dataframes_of_numbers():
+    from streamsieve.adapters.river import RiverSelector  # an extra
+
+    with pytest.raises(InputTypeError, match="pandas dataframe, got a ndarray"):
+        RiverSelector().learn_many(X, Y)
+    with pytest.raises(InputTypeError, match="column 'a' does not hold numbers"):
+        RiverSelector().learn_many(pd.DataFrame({"a": ["x"] * 40}), pd.Series(Y))
+
+
+@pytest.mark.parametrize("row", [None, 3, ["a"], {10**5000: 1.0}], ids=["None", "number", "list", "long key"])
+def test_rows_are_dicts_of_names(row):
+    screen = ss.Screen("f", k=1)
+    for label in (0, 1, 0):
+        screen.learn_one({"a": 1.0 + label, 7: 2.0}, label)
+    for call in (lambda: screen.learn_one(row, 0), lambda: screen.transform_one(row)):
+        with pytest.raises(InputTypeError, match=r"takes a row as|cannot be made text"):
+            call()
+    assert screen.n_samples_seen_ == 3
+
+
+def test_a_name_that_no_library_can_hold_is_escaped_in_the_ranking():
+    screen = ss.Screen("f").learn(RowBatch(X, Y, None, ["\ud800", "b", "c"]))
+    assert "\\ud800" in screen.ranking("pandas")["feature"].tolist()
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_what_is_no_file_is_not_replaced(tmp_path, overwrite):
+    """As root, a rename would replace a device; opening a FIFO waits until somebody writes."""
+    fifo, folder = tmp_path / "fifo.csv", tmp_path / "folder"
+    os.mkfifo(fifo)
+    folder.mkdir()
+    screen = ss.Screen("f").fit(X, Y)
+    for path in (fifo, folder):
+        for save in (screen.save, screen.ledger_.to_csv):
+            with pytest.raises(StateError, match=r"is a (device, FIFO or socket|folder), not a file"):
+                save(path, overwrite=overwrite)
+    assert fifo.is_fifo()
+
+
+def test_inverse_transform_refuses_another_width():
+    for selector in (ss.SAOLA(), ss.FCBF()):
+        with pytest.raises(SchemaError, match="columns, but transform puts out"):
+            selector.fit(X, Y).inverse_transform(np.ones((40, 9)))
