@@ -57,7 +57,7 @@ def clean_sparse(X: Any, wanted: str) -> Any:
     data = getattr(X, "data", _NO_VALUES)  # DOK has none
     if not isinstance(data, np.ndarray) or isinstance(data, np.ma.MaskedArray):
         _refuse(f"should have an array of values (data), but has a {type(data).__name__}")
-    if not all(isinstance(length, Integral) and length >= 0 for length in X.shape):
+    if not all(isinstance(length, Integral) and int(length) >= 0 for length in X.shape):
         _refuse(f"has the shape {X.shape}")
     if X.dtype.kind not in "fiub":
         complex_ = "Complex data not supported: " if X.dtype.kind == "c" else ""
@@ -186,7 +186,7 @@ def _check_lists(X: Any) -> None:
         for column, value in zip(columns, values, strict=True):
             if not (isinstance(column, Integral) and isinstance(value, Real)):
                 _refuse(f"should have numbers in row {i}, but has {value!r} at column {column!r}")
-            if not 0 <= column < X.shape[1]:
+            if not 0 <= int(column) < X.shape[1]:
                 raise _outside("column", column, f" in row {i}", X.shape[1])
 
 

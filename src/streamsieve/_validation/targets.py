@@ -59,8 +59,9 @@ def check_length(y: Any, n: int) -> None:
     """Refuse a target whose length is not ``n``; objects without a length are refused elsewhere."""
     check_arrow(y)
     try:
-        found = len(y) if hasattr(y, "__len__") and not isinstance(y, str | bytes) else n
-    except TypeError:  # raised by a sparse matrix and by an array without dimensions
+        # NumPy cannot convert every series
+        found = len(y) if is_series(y) or (hasattr(y, "__len__") and np.ndim(y)) else n
+    except (TypeError, ValueError):  # raised by a sparse matrix and by a ragged list
         return
     if found != n:
         raise TargetError(f"X has {n} rows, but y has {found}: one label per row is needed")
