@@ -16,7 +16,7 @@ from streamsieve.sources import KafkaSource
 GOAL = "at least 50 kills of the broker in mid-run (steps), 0 rows lost, 0 doubled; scores equal bit for bit"
 PATIENCE = 2 * 3600.0
 #: Kills of a broker that holds one topic.
-KILLS = 18
+KILLS = 10
 #: Seconds that a broker may take to come back, on a busy machine.
 BACK = 900
 ROWS, BATCH, PARTITIONS = 20_000, 100, 3

@@ -25,7 +25,7 @@ GOAL = "at least 50 kills of the driver (steps), 0 rows lost, 0 counted twice; s
 PATIENCE = 4 * 3600.0
 #: Seconds that a life may take.
 LIFE = 1800.0
-FILES, ROWS, FEATURES = 16, 40, 4
+FILES, ROWS, FEATURES = 8, 40, 4
 #: A driver lives for seconds: compiling well would cost more than it saves.
 SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 MOMENTS = ("begun", "learned", "saved")

@@ -30,7 +30,8 @@ def run_local(
 ) -> State:
     """Learn all parts in worker processes, and merge their states here, in the order of the plan."""
     n = min(workers or cores(), len(plan.parts))
-    rows = sum(part.n_rows or FEW_VALUES for part in plan.parts)  # a part that does not say it may be long
+    # a part that does not say how many rows it has may be long
+    rows = sum(FEW_VALUES if part.n_rows is None else part.n_rows for part in plan.parts)
     if rows * (width := declared.head.X.shape[1]) < FEW_VALUES:
         _log.info(
             "%d rows x %d features are few for processes, which take seconds to start: one process, without "
