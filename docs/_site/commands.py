@@ -47,4 +47,4 @@ def _row(option: Any) -> str:
 
 def _text(help_text: str | None) -> str:
     text = " ".join((help_text or "").replace("\b", "").split())
-    return re.sub(r"(?<![`\w-])--[a-z][\w-]*", r"`\g<0>`", text)  # two hyphens would become a dash
+    return re.sub(r"(?<![`\w-])--[a-z][\w-]*", r"`\g<0>`", text)  # options are code
