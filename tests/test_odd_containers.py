@@ -1,4 +1,4 @@
-"""Containers that libraries allow and nobody expects: the right result at every door, or an error of ours."""
+"""Unusual containers that libraries allow: the right result at every door, or an error of ours."""
 
 import os
 
@@ -163,7 +163,7 @@ def test_a_name_that_no_library_can_hold_is_escaped_in_the_ranking():
 
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_what_is_no_file_is_not_replaced(tmp_path, overwrite):
-    """As root, a rename would replace a device; opening a FIFO waits until somebody writes."""
+    """As root, a rename would replace a device; opening a FIFO waits for a writer."""
     fifo, folder = tmp_path / "fifo.csv", tmp_path / "folder"
     os.mkfifo(fifo)
     folder.mkdir()
