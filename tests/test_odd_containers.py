@@ -1,4 +1,4 @@
-"""Containers that libraries allow and few users expect: the right result at every door, or an error of ours."""
+"""Unusual containers that libraries allow: the right result at every door, or an error of ours."""
 
 import os
 
