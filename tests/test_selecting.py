@@ -171,10 +171,12 @@ def test_missing_values_beside_text_get_advice_that_works(tmp_path):
     assert "b" in ss.select(filled.fillna("missing"), target="sick").get_feature_names_out()
     with pytest.raises(ParameterError, match="missing='impute' is for files: .* SimpleImputer"):
         ss.select(data, target="sick", missing="impute")
+    with pytest.raises(ParameterError, match="missing='impute' is for files: .* SimpleImputer"):
+        ss.select([[1.0], [2.0]], [0, 1], missing="impute")
     path = tmp_path / "t.csv"
     for method in ("auto", "screen"):  # a screen needs no parameter for it
         assert "b" in ss.select([path, path], "sick", method, missing="omit").get_feature_names_out()
-    with pytest.raises(CapabilityError, match="mrmr takes no missing values: missing='impute' fills in"):
+    with pytest.raises(CapabilityError, match="mrmr takes no missing values: SimpleImputer, or missing="):
         ss.select(path, "sick", "mrmr", missing="omit")
     sieve = ss.select(path, "sick", "fast_osfs", missing="impute", types={"city": "nominal"})
     assert sieve.column_types_["city"] == "nominal"

@@ -142,6 +142,12 @@ def with_part(kind, name, value):
     return X
 
 
+def test_lists_of_numpy_bools_are_numbers():
+    X = sp.lil_array((4, 3), dtype=bool)
+    X[1, 2] = True  # stored as numpy.bool
+    np.testing.assert_array_equal(clean_sparse(X, "csr").toarray(), X.toarray())
+
+
 @pytest.mark.parametrize(
     ("X", "message"),
     [

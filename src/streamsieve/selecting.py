@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from streamsieve._doors import given
+from streamsieve._doors import given, way
 from streamsieve._frames import as_frame, holds_text, is_frame, new_frame, take_columns
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import format_of, is_paths, resolve
@@ -120,10 +120,10 @@ def omit_missing(selector: Any) -> None:
     if "missing" in selector.get_params(deep=False):
         selector.set_params(missing="omit")
     elif not selector.traits.missing:
+        fills = way("SimpleImputer, or missing='impute' for files,", given("missing", "impute"))
         raise CapabilityError(
-            f"{type(selector).method_name()} takes no missing values: {given('missing', 'impute')} fills in "
-            "the mean of the column; fast_osfs, osfs, saola, top_k and screen take "
-            f"{given('missing', 'omit')}"
+            f"{type(selector).method_name()} takes no missing values: {fills} fills in the mean of the "
+            f"column; fast_osfs, osfs, saola, top_k and screen take {given('missing', 'omit')}"
         )
 
 
@@ -156,17 +156,18 @@ def _taken(data: Any, target: Any, parameters: dict[str, Any]) -> tuple[Any, Any
     if target is None and not hasattr(data, "rows"):
         raise TargetError("select needs a target: give target='column' or one value per row")
     in_memory = is_frame(data) or isinstance(data, np.ndarray) or hasattr(data, "tocsr")
+    in_memory |= isinstance(data, list) and not is_paths(data)
     if in_memory and parameters.get("missing") == "impute":
         raise ParameterError(
             "missing='impute' is for files: fill in data in memory with scikit-learn's SimpleImputer, or "
-            "give missing='omit'"
+            "give missing='omit' if the method takes missing values"
         )
     if is_frame(data) and isinstance(target, str):
         frame = as_frame(data)
         if target not in frame.columns:
             raise SchemaError(f"there is no column {target!r}{did_you_mean(target, frame.columns)}")
         return frame.drop(target).to_native(), frame[target].to_native(), None
-    if in_memory or (isinstance(data, list) and not is_paths(data)):
+    if in_memory:
         if isinstance(data, list) and not (data and hasattr(data[0], "__len__")):
             raise InputError("X must be a list of rows, with one value per column")
         if not isinstance(data, list) and len(data.shape) != 2:

@@ -277,6 +277,10 @@ CASES = {
         lambda path: frame().T.to_csv(path), error="a line begins with 'label': if features are in rows",
         repair=lambda path: pd.read_csv(path, index_col=0).T.to_csv(path),
     ),
+    "transposed_nameless.csv": Case(
+        lambda path: frame().T.to_csv(path, header=False), error="header=None, index_col=0).T.to_csv('transposed.csv'",
+        repair=lambda path: pd.read_csv(path, header=None, index_col=0).T.to_csv(path, index=False),
+    ),
     "nameless.csv": Case(
         plain(text().partition("\n")[2]), error="its first line holds numbers: if it names no columns",
         repair=lambda path: path.write_text(text().partition("\n")[0] + "\n" + path.read_text()),
@@ -483,6 +487,10 @@ CASES = {
     "minus_nine.csv": Case(plain(text(missing(mark="-999"))), options=("--na", "-999", "--missing", "omit")),
     "ninety_nine.csv": Case(
         plain(text(CODED)), says="99 in answer is far from the other values: if it means that a value is missing"
+    ),
+    "ninety_nine_point.csv": Case(
+        plain(text(CODED.astype({"answer": float}))), options=("--na", "99"), error="'answer' has missing values",
+        advice=("--missing", "omit"),
     ),
     "ninety_nine.xlsx": Case(
         lambda path: excel(path, data=CODED), options=("--na", "99", "--missing", "omit"), says="5 offered"

@@ -200,7 +200,7 @@ def descend(
     room = EXTRAPOLATED + 1 if ridge > 0.0 else 0
     fits, left = np.empty((room, k, q)), np.empty((room, k, q))
     known, before, mixed = 0, np.inf, False
-    for _ in range(most_sweeps):
+    for sweep in range(most_sweeps):
         moved = _sweep(gram, remaining, fitted, change, penalty, ridge)
         if moved <= tolerance:
             break
@@ -212,7 +212,7 @@ def descend(
             before = moved
         fits[known], left[known] = fitted, remaining
         known, mixed = known + 1, False
-        if known == room:
+        if known == room and sweep + 1 < most_sweeps:  # a sweep must tell whether it helped
             share = _mixture(fits)
             remaining[:], fitted[:] = 0.0, 0.0
             for a in range(EXTRAPOLATED):

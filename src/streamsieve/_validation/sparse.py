@@ -184,7 +184,7 @@ def _check_lists(X: Any) -> None:
         if len(columns) != len(values):
             _refuse(f"has {len(columns)} column numbers in row {i}, but {len(values)} values")
         for column, value in zip(columns, values, strict=True):
-            if not (isinstance(column, Integral) and isinstance(value, Real)):
+            if not (isinstance(column, Integral) and isinstance(value, (Real, np.bool_))):
                 _refuse(f"should have numbers in row {i}, but has {value!r} at column {column!r}")
             if not 0 <= int(column) < X.shape[1]:
                 raise _outside("column", column, f" in row {i}", X.shape[1])

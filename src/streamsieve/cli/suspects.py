@@ -53,9 +53,10 @@ class Suspects:
         self.identifiers += [
             known[j] for j in _whole(X, rows[:: max(1, len(rows) // GLANCE)]) if _is_id(X[rows, j])
         ]
-        for j, mark in _marks(X[rows]):
+        some = np.asarray(X[rows], np.float64)
+        for j, mark in _marks(some):
             self.marks.setdefault(mark, []).append(known[j])
-        levels = guessed_types(np.asarray(X[rows], np.float64)) == ORDINAL
+        levels = guessed_types(some) == ORDINAL
         self.codes += [known[j] for j in np.flatnonzero(levels) if known[j] not in self.identifiers]
         if y is None or len(np.unique(y)) < 2:
             return
@@ -85,7 +86,7 @@ class Suspects:
             more = f" and {len(columns) - SHOWN} more" * (len(columns) > SHOWN)
             lines.append(
                 f"warning: {mark:.0f} in {', '.join(columns[:SHOWN])}{more} is far from the other values: if "
-                f"it means that a value is missing, say --na {mark:.0f}"
+                f"it means that a value is missing, say --na {mark:.0f} (text, workbooks), or make it null"
             )
         for name, how in list(self.leaks.items())[:SHOWN]:
             lines.append(

@@ -81,7 +81,8 @@ class ArrowSource(TableSource[TableFile]):
     encoding : str, default=None
         Encoding of text files, as Python names it.  If None, UTF-8, or UTF-16 where the file begins so.
     na : str or sequence of str, default=()
-        Texts that mean a missing value, besides the empty one, "NA", "NaN", "null" and the like.
+        Texts that mean a missing value, besides the empty one, "NA", "NaN", "null" and the like; "99" is also
+        about 99.0.
     skip_rows : int, default=0
         Lines of text files, or rows of a sheet, before the one that names the columns: a title, for example.
     sheet : str, default=None

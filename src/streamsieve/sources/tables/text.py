@@ -183,14 +183,16 @@ class CsvTable(TextTable):
     def no_names(self, name: str) -> str:
         """Return why a column may be missing: the table is transposed, or has no line of names."""
         sep = str(self.dialect.sep)
+        nameless = 2 * sum(is_number(each, str(self.dialect.decimal)) for each in self.names) > len(self.names)
         if any(row[0].strip() == name for row in cells(self._beginning(), sep)[1:]):
-            more = "" if sep == "," else f", sep={sep!r}"
+            more = ("" if sep == "," else f", sep={sep!r}") + ", header=None" * nameless
+            file = str(self.path) if self.shown == str(self.path) else "FILE"  # standard input is a copy
             return (
                 f"; a line begins with {name!r}: if features are in rows, transpose the table with pandas: "
-                f'python -c "import pandas; pandas.read_csv({str(self.path)!r}{more}, index_col=0).T'
-                ".to_csv('transposed.csv')\""
+                f'python -c "import pandas; pandas.read_csv({file!r}{more}, index_col=0).T'
+                f".to_csv('transposed.csv'{', index=False' * nameless})\""
             )
-        if 2 * sum(is_number(each, str(self.dialect.decimal)) for each in self.names) > len(self.names):
+        if nameless:
             return "; its first line holds numbers: if it names no columns, write a line above it that does"
         return ""
 
@@ -202,8 +204,10 @@ class CsvTable(TextTable):
         if columns is not None:
             types = {name: self.schema.field(name).type for name in columns}
             convert = {"column_types": types, "include_columns": list(columns)}
-        if dialect.na:
-            convert["null_values"] = [*csv.ConvertOptions().null_values, *dialect.na]
+        if dialect.na:  # of a whole number also as 99.0
+            floats = (str(float(mark)) for mark in dialect.na if is_number(mark, "."))
+            marks = [*dialect.na, *(mark.replace(".", str(dialect.decimal)) for mark in floats)]
+            convert["null_values"] = [*csv.ConvertOptions().null_values, *marks]
         return csv.open_csv(
             file,
             read_options=csv.ReadOptions(
