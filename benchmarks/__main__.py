@@ -29,9 +29,8 @@ def main() -> int:
         found, missing, failed = _run_suite(suite, size, options.only, printer)
         results += found
         broken += failed
-        if not (
-            options.quick or options.only
-        ):  # after every suite, so that an interrupted run loses only its last one
+        # after every suite, so that an interrupted run loses only its last one
+        if not (options.quick or options.only):
             _report.store(suite, _report.section(found, missing, machine=machine(), load=busy))
         if options.json:
             options.json.write_text(json.dumps([result.figures() for result in results], indent=1) + "\n")

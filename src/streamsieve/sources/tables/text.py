@@ -182,8 +182,8 @@ class CsvTable(TextTable):
 
     def no_names(self, name: str) -> str:
         """Return why a column may be missing: the table is transposed, or has no line of names."""
-        sep = str(self.dialect.sep)
-        nameless = 2 * sum(is_number(each, str(self.dialect.decimal)) for each in self.names) > len(self.names)
+        sep, decimal = str(self.dialect.sep), str(self.dialect.decimal)
+        nameless = 2 * sum(is_number(each, decimal) for each in self.names) > len(self.names)
         if any(row[0].strip() == name for row in cells(self._beginning(), sep)[1:]):
             more = ("" if sep == "," else f", sep={sep!r}") + ", header=None" * nameless
             file = str(self.path) if self.shown == str(self.path) else "FILE"  # standard input is a copy
