@@ -180,3 +180,8 @@ def test_inverse_transform_refuses_another_width():
     for selector in (ss.SAOLA(), ss.FCBF()):
         with pytest.raises(SchemaError, match="columns, but transform puts out"):
             selector.fit(X, Y).inverse_transform(np.ones((40, 9)))
+
+
+def test_names_of_a_declared_batch_may_be_an_array():
+    screen = ss.Screen("f").declare(RowBatch(X, Y, None, np.array(names())))
+    assert screen.n_features_in_ == 3

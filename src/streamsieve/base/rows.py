@@ -234,7 +234,7 @@ class RowSelector(MergingRows, RankedFeatures, Selector):
             )
         check_batch(batch)
         self._check_values()
-        FeatureNames().check(batch.names or (), 0)
+        FeatureNames().check(() if batch.names is None else batch.names, 0)
         with untouched_on_error(self):
             if batch.names is None:
                 target = self._target
