@@ -173,6 +173,8 @@ def test_what_is_no_file_is_not_replaced(tmp_path, overwrite):
         for save in (screen.save, screen.ledger_.to_csv):
             with pytest.raises(StateError, match=r"is a (device, FIFO or socket|folder), not a file"):
                 save(path, overwrite=overwrite)
+    with pytest.raises(StateError, match="is a device, FIFO or socket, not a file"):  # no advice to delete it
+        ss.run(ss.open(X, target=Y), ss.Screen("f"), checkpoint=fifo)
     assert fifo.is_fifo()
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from streamsieve import state
+from streamsieve._files import refuse_special
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.running.lock import lock_of
@@ -82,6 +83,7 @@ class CheckpointFile:
         self.previous = self.path.with_name(f"{self.path.name}.previous")
         if self.path.is_dir():
             raise ParameterError(f"checkpoint must be the name of a file; {self.path} is a folder")
+        refuse_special(self.path)
         if not self.path.absolute().parent.is_dir():
             folder = self.path.absolute().parent
             raise ParameterError(f"the folder {folder} for the checkpoint does not exist: make it first")
