@@ -128,3 +128,17 @@ def test_extrapolated_sweeps_end_where_the_twin_does():
     # a last sweep is not extrapolated, which would bring back rows that are 0
     kept = [np.count_nonzero(descended(Z, Y, 0.1, 0.02, most_sweeps=m).any(axis=1)) for m in (8, 9)]
     assert kept[1] <= kept[0]
+
+
+def test_no_extrapolation_raises_the_objective():
+    """Among nearly collinear columns one may seem to help, and the descent would go in circles."""
+    rng = np.random.default_rng(3)
+    Z, Y = problem(rng, 16, 8, 3)
+    Z = np.c_[Z, Z + 1e-3 * rng.normal(size=Z.shape)]
+    Z, Y = Z / np.linalg.norm(Z, axis=0), np.linalg.qr(Y)[0]
+    found = []
+    for most_sweeps in (*range(9, 46, 9), *range(10, 47, 9), 90, 91):
+        W = descended(Z, Y, 0.013, 1e-4, most_sweeps=most_sweeps)
+        loss = np.sum((Y - Z @ W) ** 2) / 2 + 5e-5 * np.sum(W**2)
+        found.append((most_sweeps, loss + 0.013 * np.linalg.norm(W, axis=1).sum()))
+    assert np.max(np.diff([value for _, value in sorted(found)])) <= 1e-13

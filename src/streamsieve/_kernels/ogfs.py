@@ -10,6 +10,8 @@ from streamsieve.protocols import FloatArray, IntArray
 
 #: Sweeps of coordinate descent that are extrapolated.
 EXTRAPOLATED = 8
+#: Rounding of an objective for targets of length 1.
+ROUNDING = 1e-14
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
@@ -173,6 +175,21 @@ def _mixture(fits: FloatArray) -> FloatArray:
 
 
 @nb.njit(nogil=True, cache=True)
+def _objective(
+    products: FloatArray, remaining: FloatArray, fitted: FloatArray, penalty: float, ridge: float
+) -> float:
+    """Return what `descend` minimizes, up to a constant."""
+    total = 0.0
+    for j in range(len(products)):
+        square = 0.0
+        for c in range(len(fitted)):
+            square += fitted[c, j] * fitted[c, j]
+            total -= 0.5 * fitted[c, j] * (products[j, c] + remaining[c, j])
+        total += penalty * np.sqrt(square) + 0.5 * ridge * square
+    return total
+
+
+@nb.njit(nogil=True, cache=True)
 def descend(
     gram: FloatArray, products: FloatArray, weights: FloatArray, penalty: float, ridge: float,
     tolerance: float, most_sweeps: int,
@@ -184,9 +201,10 @@ def descend(
     border (a copy of a column that is in) stays out, whatever rounding says.
 
     With a ridge the minimum is unique, and every eight sweeps are extrapolated (Bertrand and Massias,
-    Anderson acceleration of coordinate descent, AISTATS 2021), so that fewer are needed; if the next sweep
-    moves farther than the last one did, the extrapolation is undone.  Without a ridge, copies make the
-    minimum depend on the way to it.
+    Anderson acceleration of coordinate descent, AISTATS 2021), so that fewer are needed.  An extrapolation is
+    undone if it raises the objective, or if the next sweep moves farther than the last one did: otherwise
+    nearly collinear columns may make it go in circles.  Without a ridge, copies make the minimum depend on
+    the way to it.
     """
     q, k = weights.shape
     # by contrast and then column: an update runs along memory
@@ -218,6 +236,10 @@ def descend(
             for a in range(EXTRAPOLATED):
                 remaining += share[a] * left[a + 1]
                 fitted += share[a] * fits[a + 1]
-            known, mixed = 0, True
+            before_it = _objective(products, left[-1], fits[-1], penalty, ridge)
+            mixed = _objective(products, remaining, fitted, penalty, ridge) <= before_it + ROUNDING
+            if not mixed:
+                remaining[:], fitted[:] = left[-1], fits[-1]
+            known = 0
     weights[:] = fitted.T
     return np.ascontiguousarray(remaining.T)
