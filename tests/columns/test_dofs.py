@@ -244,3 +244,17 @@ def test_leukemia_in_groups_of_ten():
     assert shared.max() < 0.95  # diverse, up to how ties are ranked
     dense, sparse = (DOFS("unsupervised").fit(form(X[:, :1000]), y) for form in (np.asarray, sp.csc_array))
     assert lines(sparse) == lines(dense)
+
+
+def test_another_kernel_holds_from_the_next_group_on():
+    """As after saving and loading, where similarities are computed again."""
+    rng = np.random.default_rng(9)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 30)) + 0.6 * y[:, None] * rng.random(30)
+    sieve = DOFS("draw", group_size=5, random_state=1).begin(y)
+    sieve.offer(X[:, :15])
+    sieve.set_params(gamma=0.05)
+    again = reloaded(sieve)
+    for each in (sieve, again):
+        each.offer(X[:, 15:])
+    assert lines(sieve) == lines(again)

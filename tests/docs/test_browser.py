@@ -139,8 +139,9 @@ def test_search_works_without_a_server(site, browser, words, page):
     found = browser.evaluate(session, """new Promise(done => {
         const look = n => {
           const links = [...document.querySelectorAll("#search-results li a")].map(a => a.href);
-          const over = document.querySelector("#search-results .search-summary")?.textContent.match(/\\d/);
-          over || n > 100 ? done(JSON.stringify(links)) : setTimeout(() => look(n + 1), 100);
+          const summary = document.querySelector("#search-results .search-summary")?.textContent;
+          const over = summary?.match(/finished|did not match/) || n > 100;
+          over ? done(JSON.stringify(links)) : setTimeout(() => look(n + 1), 100);
         };
         look(0);
     })""")  # fmt: skip
