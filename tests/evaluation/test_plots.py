@@ -209,7 +209,7 @@ def test_bad_paths_are_refused(tmp_path):
 
 def test_names_of_any_length_and_with_underscores_leave_room_and_stand_in_legends():
     names = ["_id", "x" * 10_000, "c", "d", "e"]
-    figure = plots.performance([1, 2], {"learner": dict.fromkeys(names, [0.5, 0.6])}, title="y" * 10_000)
+    figure = plots.performance([1, 2], {"learner": {name: [0.5, 0.6] for name in names}}, title="y" * 10_000)
     drawn(figure)  # matplotlib would warn that no room is left, which is an error here
     written = [text.get_text() for text in figure.legends[0].get_texts()]
     assert written[0] == " _id"
