@@ -59,7 +59,6 @@ def write(
     from safetensors.numpy import save_file  # noqa: PLC0415 - heavy imports happen on first use
 
     target = Path(path)
-    refuse_special(target)
     aside = _aside(target)  # a folder: safetensors writes a file of another name, which must be found again
     temporary = aside / target.name
     try:
@@ -308,10 +307,5 @@ def as_state_error(what: str) -> Iterator[None]:
 
 def _aside(target: Path) -> Path:
     """Return an unused name beside the target; refuse a target that a file must not replace."""
-    # not by methods of Path, which raise where the system does not let one look
-    replaced = os.path.isfile(target) or os.path.isdir(target)  # noqa: PTH112, PTH113
-    if os.path.exists(target) and not replaced:  # noqa: PTH110
-        raise StateError(
-            f"{target} is a device, a pipe or a socket, which a file would replace: give the path of a file"
-        )
+    refuse_special(target)
     return target.with_name(f".{target.name}.{secrets.token_hex(8)}")
