@@ -420,9 +420,9 @@ def test_the_header_can_be_read_alone(path):
 def test_a_device_or_a_pipe_is_not_replaced_by_a_file(tmp_path):
     pipe = tmp_path / "null"
     os.mkfifo(pipe)
-    with pytest.raises(StateError, match="null is a device, FIFO or socket, not a file"):
+    with pytest.raises(StateError, match="null is a device, FIFO or socket"):
         state.write(pipe, {}, {"a": np.zeros(1)})
-    with pytest.raises(StateError, match="null is a device, FIFO or socket, not a file"), state.replacing(pipe):
+    with pytest.raises(StateError, match="null is a device, FIFO or socket"), state.replacing(pipe):
         pass
     assert [path.name for path in tmp_path.iterdir()] == ["null"]
     assert pipe.is_fifo()
