@@ -293,6 +293,11 @@ FORGED = {
     "a parameter of another type": (ss.GroupSAOLA(), {"group_size": "x"}, {}, "group_size must be"),
     "a rate that is none": (ss.SAOLA(), {"fdr": 7}, {}, "fdr"),
     "a loss that is none": (ss.Grafting(), {"loss": {}}, {}, "loss must be one of"),
+    "another criterion of the numbers beside levels": (
+        ss.Screen(types={"x5": "nominal"}), {"criterion": {"$object": "streamsieve.ChiSquare", "fields": {}}},
+        {}, "the summary of numbers does not serve criterion='chi_square'",
+    ),
+    "rows that no sum can hold": (ss.Screen("f"), {}, {"n_samples_seen_": 2**62}, "n_samples_seen_ must be"),
     "a stop that is none": (ss.SAOLA(), {"stop": 7}, {}, "stop must be a Stop"),
     "a number beyond 64 bits": (ss.TopK(k=3), {"k": 10**30}, {}, "k must be at most"),
     "epochs without end": (ss.FIRES(), {"epochs": 2**62}, {}, "epochs must be .* at most 10000"),

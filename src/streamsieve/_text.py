@@ -18,6 +18,19 @@ def shown(text: object) -> str:
     return _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
 
 
+def plot_name(name: object, longest: int = 60) -> str:
+    """Return a name as a plot draws it: never a formula between dollars, and shortened in the middle.
+
+    A name of thousands of characters would leave no room for the axes.  Matplotlib leaves labels that begin
+    with an underscore out of legends, hence the space before them.
+    """
+    text = shown(name)
+    if len(text) > longest:
+        text = f"{text[: longest - 20]}...{text[-17:]}"
+    text = text.replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
+
+
 def guarded(cell: Any) -> Any:
     """Return a cell of a CSV file with a quote before text that a spreadsheet would evaluate."""
     if not isinstance(cell, str) or not _FORMULA.match(cell):

@@ -205,3 +205,15 @@ def test_bad_paths_are_refused(tmp_path):
         plots.check_path(tmp_path / "a.gif")
     with pytest.raises(ParameterError, match="does not exist: make it first"):
         plots.check_path(tmp_path / "no" / "a.png")
+
+
+def test_names_of_any_length_and_with_underscores_leave_room_and_stand_in_legends():
+    names = ["_id", "x" * 10_000, "c", "d", "e"]
+    figure = plots.performance([1, 2], {"learner": {name: [0.5, 0.6] for name in names}}, title="y" * 10_000)
+    drawn(figure)  # matplotlib would warn that no room is left, which is an error here
+    written = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert written[0] == " _id"
+    assert written[1] == "x" * 40 + "..." + "x" * 17
+    sieve = ss.SAOLA().begin([0, 1] * 10)
+    sieve.offer([[float(i % 2 + i / 50)] for i in range(20)], names=["z" * 10_000])
+    drawn(sieve.plot().figure)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import streamsieve as ss
+from streamsieve.offline.shared import row_similarity
 from tests.helpers.tier import cases
 from tests.offline.cases import FORMS, features, labels, some_form
 from tests.reference.spec import labelled, similarity, spec
@@ -108,3 +109,13 @@ def test_blocks_of_features_change_nothing(form, monkeypatch):
     expected = ss.SPEC().fit(X).scores_
     monkeypatch.setattr("streamsieve.offline.shared.row_similarity.BLOCK_VALUES", 61)
     np.testing.assert_allclose(ss.SPEC().fit(FORMS[form](X)).scores_, expected, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("effort", [1, 2_000])
+def test_pieces_between_which_an_interrupt_is_answered_change_nothing_but_rounding(monkeypatch, effort):
+    X = np.random.default_rng(3).normal(size=(40, 5))
+    whole, scores = row_similarity.gaussian(X, None), ss.SPEC().fit(X).scores_
+    monkeypatch.setattr(row_similarity, "EFFORT", effort)
+    assert len(list(row_similarity.row_pieces(40, 40 * 5))) == (40 if effort == 1 else 4)
+    assert np.allclose(row_similarity.gaussian(X, None), whole, rtol=1e-12, atol=0)
+    assert np.allclose(ss.SPEC().fit(X).scores_, scores, rtol=1e-12, atol=0)

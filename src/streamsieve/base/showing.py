@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 
 from streamsieve._extras import needs
 from streamsieve._frames import new_frame
-from streamsieve._text import shown
+from streamsieve._text import plot_name, shown
 
 #: Maximum number of kept features listed in the HTML.
 LISTED = 20
@@ -90,8 +90,7 @@ class Shown(BaseEstimator):
             _, ax = pyplot.subplots(figsize=(6, 1 + 0.25 * max(1, len(names))), layout="constrained")
         sizes = np.nan_to_num(np.array(scores, np.float64), posinf=np.nan)
         ax.barh(range(len(names)), sizes, color="#4477aa")
-        # a "$" in a name must not start a formula
-        ax.set_yticks(range(len(names)), [shown(name).replace("$", r"\$") for name in names])
+        ax.set_yticks(range(len(names)), [plot_name(name) for name in names])
         ax.invert_yaxis()
         ax.set_xlabel("score")
         ax.set_title(f"{type(self).__name__}: {self._progress()}")

@@ -12,7 +12,7 @@ import scipy.linalg
 from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import ParameterError
 from streamsieve.offline.shared.ranking import best_first
-from streamsieve.offline.shared.row_similarity import dense_blocks, gaussian
+from streamsieve.offline.shared.row_similarity import dense_blocks, gaussian, row_pieces
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
 from streamsieve.state import Array, Bool, Float, Int
 
@@ -197,7 +197,10 @@ class RowGraph:
 
     def energy(self, x: FloatArray) -> FloatArray:
         """Return ``x'(D - W) x`` of every column."""
-        return np.asarray(self.degree @ x**2 - np.einsum("ij,ij->j", x, self._similarity @ x))
+        joined = np.empty(x.shape)
+        for rows in row_pieces(len(x), x.size):
+            np.matmul(self._similarity[rows], x, out=joined[rows])
+        return np.asarray(self.degree @ x**2 - np.einsum("ij,ij->j", x, joined))
 
     def smoothest(self, clusters: int | None) -> tuple[FloatArray, FloatArray] | None:
         """Return 2 - lambda of the smoothest directions but the first, and these; None for all of them."""

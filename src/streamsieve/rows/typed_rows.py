@@ -24,7 +24,7 @@ from streamsieve.column_types import (
 )
 from streamsieve.criteria import Criterion, Needs
 from streamsieve.criteria.by_type import by_type
-from streamsieve.criteria.criterion import AUTO
+from streamsieve.criteria.criterion import AUTO, serves
 from streamsieve.criteria.tables import TableCriterion
 from streamsieve.exceptions import CapabilityError, InputTypeError, MergeError, SchemaError
 from streamsieve.protocols import BoolArray, IntArray
@@ -180,8 +180,15 @@ class TypedRows(MixinBase):
             yield f"there are {len(types)} types of {self.n_features_in_} features"
             return
         plain, summary = self._plain_criterion, innermost(self._summary_)
-        if isinstance(summary, ByType) and summary.at.tolist() != [*self._level_columns(plain)]:
+        if not isinstance(summary, ByType):
+            return
+        if summary.at.tolist() != [*self._level_columns(plain)]:
             yield "the summary counts the levels of other columns than the types say"
+            return
+        criterion: Any = self._criterion
+        for part in ("numbers", "levels"):
+            if not serves(getattr(criterion, part), innermost(getattr(summary, part)), exact=self.exact):
+                yield f"the summary of {part} does not serve criterion={criterion.name!r}"
 
 
 def text_columns(X: Any) -> BoolArray:

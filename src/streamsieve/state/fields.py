@@ -16,8 +16,8 @@ from streamsieve.protocols import Arrays
 from streamsieve.state.registry import decode, encode
 from streamsieve.state.tree import Node, Place, leaf, pack_texts, text, unpack_texts, untext
 
-#: Largest whole number that means something; sums of two of them still fit.
-MOST = 2**62
+#: Largest whole number that means something; sums of a few of them still fit.
+MOST = 2**60
 
 
 class Field(ABC):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
+from streamsieve._text import plot_name
 from streamsieve.evaluation.plots.style import bare, new_figure, plain
 from streamsieve.evaluation.significance.nemenyi import together
 from streamsieve.exceptions import ParameterError
@@ -79,7 +80,7 @@ def critical_difference(
 
 
 def _label(name: str, rank: float) -> str:
-    return f"{plain(name)}  {rank:.2f}"
+    return f"{plot_name(name)}  {rank:.2f}"
 
 
 def _canvas(figure: Any) -> Any:
@@ -164,7 +165,7 @@ def stability_bars(
     axes.set(
         xlim=(left * 1.05, 1.0), ylim=(len(methods) - 0.4, -0.6), xlabel=plain(measure), title=plain(title)
     )
-    axes.set_yticks(places, [plain(name) for name in methods])
+    axes.set_yticks(places, [plot_name(name) for name in methods])
     for place, value in enumerate(found.tolist()):
         text = "not defined" if np.isnan(value) else f"{value:.2f}"
         # beside the picture, where no bar or interval can be

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._text import plot_name
 from streamsieve.evaluation.plots import style as shared
 from streamsieve.evaluation.plots.style import (
     GRAY,
@@ -86,7 +87,7 @@ def _draw(
     axes: Any, at: FloatArray, runs: FloatArray, name: str, look: dict[str, Any], n_curves: int, sign: int
 ) -> None:
     means = runs.mean(axis=1)
-    axes.plot(at, means, label=plain(name), **look)
+    axes.plot(at, means, label=plot_name(name), **look)
     if runs.shape[1] > 1 and n_curves <= shared.MOST_BANDS:
         error = runs.std(axis=1, ddof=1) / np.sqrt(runs.shape[1])
         axes.fill_between(at, means - error, means + error, color=look["color"], alpha=0.15, linewidth=0)
@@ -136,7 +137,7 @@ def column_stream(
         look = style(i, len(at))
         for axes, given in ((above, accuracy), (below, sizes)):
             values = curve(name, given[name], len(at), runs_first=True)
-            axes.plot(at, values.mean(axis=1), label=plain(name), **look)
+            axes.plot(at, values.mean(axis=1), label=plot_name(name), **look)
             if len(accuracy) <= shared.MOST_BANDS and values.shape[1] > 1:
                 low, top = values.min(axis=1), values.max(axis=1)
                 axes.fill_between(at, low, top, color=look["color"], alpha=0.13, linewidth=0)
@@ -189,7 +190,7 @@ def growth(
             if (seconds <= 0).any():
                 raise ParameterError(f"times must be above 0; {name!r} has {np.nanmin(seconds):g}")
             axes.plot(
-                at, seconds, label=plain(name), **(style(names.index(name), len(at)) | {"markevery": 1})
+                at, seconds, label=plot_name(name), **(style(names.index(name), len(at)) | {"markevery": 1})
             )
             lowest.extend(seconds[:1][~np.isnan(seconds[:1])].tolist())
         if lowest:
@@ -237,7 +238,7 @@ def orders(panels: Mapping[str, Mapping[str, npt.ArrayLike]], *, title: str = ""
         axes.set(xlabel=plain(measure), ylim=(len(names) - 0.4, -0.6))
         axes.locator_params(axis="x", nbins=6)
         bare(axes, grid="x")
-    grid[0].set_yticks(range(len(names)), [plain(name) for name in names])
+    grid[0].set_yticks(range(len(names)), [plot_name(name) for name in names])
     if title:
         figure.suptitle(plain(title))
     return figure

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from streamsieve._text import plot_name
 from streamsieve.evaluation.plots.style import (
     GRAY,
     bare,
@@ -57,7 +58,7 @@ def detection(
     figure = new_figure(9, 4.2)
     axes = figure.add_subplot()
     for i, (name, columns) in enumerate(tops.items()):
-        axes.plot(rows, detection_curve(columns, truths), label=plain(name), **style(i, len(rows)))
+        axes.plot(rows, detection_curve(columns, truths), label=plot_name(name), **style(i, len(rows)))
     mark_shifts(axes, shifts)
     if n_features is not None:
         mark_random(axes, max(len(columns[-1]) for columns in tops.values()) / n_features)
@@ -94,7 +95,7 @@ def drift(
             color=color,
             linestyle=line,
             linewidth=2,
-            label=plain(name),
+            label=plot_name(name),
         )
     mark_random(above, len(next(iter(tops.values()))[-1]) / n_features)
     count_rows(above, rows[-1])
@@ -113,7 +114,7 @@ def drift(
         panels.append(axes)
         count_rows(axes, rows[-1])
         axes.yaxis.set_major_formatter("{x:,.0f}")
-        axes.set(ylabel="feature" if place == 0 else "", title=f"selected features: {plain(name)}")
+        axes.set(ylabel="feature" if place == 0 else "", title=f"selected features: {plot_name(name)}")
     panels[0].legend([truth], ["relevant features lie between"], loc="upper left", fontsize=9)
     figure.colorbar(shade, ax=panels, label=f"share of {CELL} neighbors selected")
     return figure
@@ -144,7 +145,7 @@ def by_size(
     for axes, (title, curves) in zip(grid, panels.items(), strict=True):
         for i, (name, (forgetting, remembering)) in enumerate(curves.items()):
             look = style(i, len(sizes))
-            axes.plot(sizes, forgetting, **(look | {"linestyle": "-"}), label=plain(name))
+            axes.plot(sizes, forgetting, **(look | {"linestyle": "-"}), label=plot_name(name))
             axes.plot(sizes, remembering, **(look | {"linestyle": "--", "linewidth": 1}))
         axes.plot(sizes, [size / n_features for size in sizes], color=GRAY, linewidth=1, linestyle=":")
         middle = 0.6 * sizes[-1]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
+from streamsieve._text import plot_name
 from streamsieve.evaluation.plots.style import (
     bare,
     check_places,
@@ -74,12 +75,12 @@ def scores(
     for i, place in enumerate(chosen[np.argsort(-last, kind="stable")].tolist()):
         label = shown.names[place] if names is None else names[int(shown.columns[place])]
         curves += axes.plot(
-            track.rows, shown.scores[:, place], label=plain(label), **style(i, len(track.rows))
+            track.rows, shown.scores[:, place], label=plot_name(label), **style(i, len(track.rows))
         )
     mark_shifts(axes, shifts)
     count_rows(axes, int(track.rows[-1]))
     axes.set_ylabel(plain(measure))
-    known = f"scores over time: {plain(name)}" if len(track.screens) > 1 else "scores over time"
+    known = f"scores over time: {plot_name(name)}" if len(track.screens) > 1 else "scores over time"
     axes.set_title(known if title is None else plain(title))
     if not np.any(shown.scores[:, chosen] < 0):  # NaN is not
         axes.set_ylim(bottom=0)
@@ -191,7 +192,7 @@ def score_map(
         axes.fill([], [], label="not known", **blank)
     count_rows(axes, int(at[-1]))
     every = -(-len(names) // MOST_NAMES)
-    axes.set_yticks(range(0, len(names), every), [plain(name) for name in names[::every]], fontsize=8)
+    axes.set_yticks(range(0, len(names), every), [plot_name(name) for name in names[::every]], fontsize=8)
     axes.set(ylim=(len(names) - 0.5, -0.5))
     axes.set_title(plain(title), pad=10)
     axes.set_ylabel("feature" if every == 1 else f"feature (every {every}th is named)")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._text import shown
+from streamsieve._text import plot_name
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import FloatArray
 
@@ -45,9 +45,9 @@ def style(i: int, n_points: int) -> dict[str, Any]:
     }
 
 
-def plain(name: object) -> str:
-    """Return a name as it is drawn: without characters that act, and never as a formula between dollars."""
-    return shown(name).replace("$", r"\$")
+def plain(text: object) -> str:
+    """Return a title or the name of a measure as it is drawn; `plot_name` does the same for shorter names."""
+    return plot_name(text, longest=300)
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -125,7 +125,7 @@ def check_places(what: str, places: Sequence[float] | npt.NDArray[Any]) -> Float
 
 def room_for(names: Iterable[str]) -> tuple[float, float]:
     """Return the width and the height, in inches, that a legend of these names takes beside a picture."""
-    listed = list(names)
+    listed = [plot_name(name) for name in names]
     if len(listed) <= MOST_BELOW:
         return 0.0, 0.0
     return SAMPLE + LETTER * max(map(len, listed)), LINE * len(listed) + 0.2
@@ -139,7 +139,7 @@ def add_title(figure: Any, title: str, beside: float) -> None:
 
 def add_baseline(axes: Any, value: float, label: str) -> None:
     """Draw a line across that no curve can be taken for: solid, broad and pale."""
-    axes.axhline(value, color="#b0b0b0", linewidth=3, zorder=1, label=plain(label))
+    axes.axhline(value, color="#b0b0b0", linewidth=3, zorder=1, label=plot_name(label))
 
 
 def labeled(figure: Any) -> dict[str, Any]:

@@ -17,6 +17,10 @@ from streamsieve.protocols import FloatArray, Matrix
 MOST_ROWS = 20_000
 #: Values of features that are made dense at a time: 32 MB.
 BLOCK_VALUES = 2**22
+#: Multiplications between two moments at which Ctrl-C is answered: a fraction of a second.
+EFFORT = 2**30
+#: What a step of elementwise arithmetic on all pairs costs, in multiplications of a matrix product.
+ELEMENTWISE = 16
 
 
 def gaussian(X: Matrix, gamma: float | None) -> FloatArray:
@@ -39,22 +43,44 @@ def gaussian(X: Matrix, gamma: float | None) -> FloatArray:
         X = X - X.mean(axis=0, dtype=np.float64)
         unit = _size(X)
         X /= unit
-        products = X @ X.T
+        products = _products_of_rows(X)
     squares = products.diagonal().copy()
     apart = products  # in its place: one such matrix may be gigabytes
-    apart *= -2.0
-    apart += squares
-    apart += squares[:, None]
-    np.maximum(apart, 0.0, out=apart)
+    for rows in row_pieces(n, ELEMENTWISE * n):
+        part = apart[rows]
+        part *= -2.0
+        part += squares
+        part += squares[rows, None]
+        np.maximum(part, 0.0, out=part)
     np.fill_diagonal(apart, 0.0)
     mean = float(apart.mean())
     if gamma is None:
         gamma = 1.0 / mean if mean > 0 else 1.0
     else:
         gamma = min(gamma * unit * unit, sys.float_info.max)
-    with np.errstate(over="ignore"):  # so far apart that nothing is alike
-        apart *= -gamma
-    return np.asarray(np.exp(apart, out=apart))
+    for rows in row_pieces(n, ELEMENTWISE * n):
+        with np.errstate(over="ignore"):  # so far apart that nothing is alike
+            apart[rows] *= -gamma
+        np.exp(apart[rows], out=apart[rows])
+    return np.asarray(apart)
+
+
+def row_pieces(n: int, effort: int) -> Iterator[slice]:
+    """Yield slices of n rows, each of which takes ``effort`` multiplications."""
+    step = max(1, EFFORT // max(effort, 1))
+    return (slice(low, min(low + step, n)) for low in range(0, n, step))
+
+
+def _products_of_rows(X: FloatArray) -> FloatArray:
+    """Return ``X @ X.T``; a large one in pieces, the left part of each mirrored from those before."""
+    n, p = X.shape
+    if n * n * p <= EFFORT:
+        return np.asarray(X @ X.T)
+    products = np.empty((n, n))
+    for rows in row_pieces(n, n * p):
+        products[rows, : rows.start] = products[: rows.start, rows].T
+        np.matmul(X[rows], X[rows.start :].T, out=products[rows, rows.start :])
+    return products
 
 
 def _size(values: FloatArray) -> float:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from streamsieve._text import plot_name
 from streamsieve.evaluation import plots
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.measures.stability import Stability
@@ -99,7 +100,9 @@ def _add_points(axes: Any, points: Mapping[str, Curve], selectors: Sequence[str]
         line.remove()
     for name, point in points.items():
         look = style(selectors.index(name), 1) | {"linestyle": "none", "markersize": 7, "markevery": None}
-        axes.errorbar(point.sizes, point.mean, point.std, capsize=3, elinewidth=1, label=plain(name), **look)
+        axes.errorbar(
+            point.sizes, point.mean, point.std, capsize=3, elinewidth=1, label=plot_name(name), **look
+        )
 
 
 def _name_sizes(axes: Any, sizes: Sequence[int]) -> None:
@@ -166,7 +169,7 @@ def times(made: Recommendation, *, whole: bool = False) -> Picture | None:
             f" {_milliseconds(total)}", (total, place), va="center", fontsize=9, annotation_clip=False
         )
     axes.set(xlabel="milliseconds", ylim=(len(names) - 0.4, -0.6), xlim=(0, 1.15 * max(select + learn) or 1))
-    axes.set_yticks(places, [plain(name) for name in names])
+    axes.set_yticks(places, [plot_name(name) for name in names])
     axes.xaxis.set_major_formatter("{x:,.6g}")
     axes.locator_params(axis="x", nbins=5)
     bare(axes)
@@ -257,7 +260,7 @@ def _time_by_columns(table: Table, selectors: Sequence[str], looks: Sequence[int
     for i, name in enumerate(selectors):
         part = table.where(selector=name)
         spent = [float(np.median(part["seconds"][part["columns"] == look])) for look in looks]
-        axes.plot(looks, 1e3 * np.array(spent), label=plain(name), **style(i, len(looks)))
+        axes.plot(looks, 1e3 * np.array(spent), label=plot_name(name), **style(i, len(looks)))
     axes.set(xlabel="columns offered", ylabel="milliseconds")
     axes.set_ylim(bottom=0)
     for axis in (axes.xaxis, axes.yaxis):
@@ -293,7 +296,7 @@ def row_streams(report: Report) -> list[Picture]:
         axes = figure.add_subplot()
         for i, name in enumerate(selectors):
             part = table.where(selector=name, learner=learner)
-            axes.plot(part["rows"], part["score"], label=plain(name), **style(i, part.n_rows))
+            axes.plot(part["rows"], part["score"], label=plot_name(name), **style(i, part.n_rows))
             _mark(axes, drift.where(selector=name)["row"].tolist(), style(i, 1)["color"])
         for baseline, line in zip(known, ((0, (1, 1)), (0, (4, 2))), strict=False):
             part = table.where(selector=selectors[0], learner=baseline)
