@@ -155,6 +155,8 @@ def as_target_values(y: Any) -> npt.NDArray[Any]:
     if is_series(y):
         try:
             y = as_series(y).to_numpy()
+        except MemoryError:
+            raise
         except Exception as error:  # libraries raise errors of their own
             raise TargetError(f"y must hold numbers or text: {error}") from error
     if np.ma.is_masked(y):

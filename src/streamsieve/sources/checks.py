@@ -107,6 +107,8 @@ def as_target(y: Any, n: int | None) -> npt.NDArray[Any] | None:
         values: npt.NDArray[Any] = np.asarray(y)
     except ValueError as error:
         raise SourceError("y must be one-dimensional, one value per row; got a ragged list") from error
+    except MemoryError:
+        raise
     except Exception as error:  # libraries raise errors of their own
         raise SourceError(f"y must hold numbers or text: {error}") from error
     if values.ndim != 1:

@@ -227,7 +227,9 @@ class DiverseGroups(ElasticNetGroups[GroupExamination]):
     def _judge(self) -> GroupExamination:
         config, columns = self.config, self.slots["columns"]
         if self._factor.size != len(self.kept):
-            self._factor.rebuild(config.similarity(columns, self.kept, self.kept))
+            factor = Factor()  # set when it is whole, because several threads may read
+            factor.rebuild(config.similarity(columns, self.kept, self.kept))
+            self._factor = factor
         correlation, q = products(columns, self.open, self.members), len(self.kept)
         similarity = config.similarity(columns, self.open, self.members, correlation)
         cross, own = np.ascontiguousarray(similarity[:, :q]), similarity[:, q:]
