@@ -43,7 +43,7 @@ def skewed(rng, task, n=60):
 @pytest.mark.parametrize("name", SIEVES)
 def test_a_column_is_relevant_if_its_confirmed_p_value_is_at_most_the_level(name, task):
     rng, changed = np.random.default_rng(0), 0
-    for case in range(cases(10)):
+    for case in range(cases(5, 2)):
         X, y = skewed(rng, task)
         sieve = SIEVES[name].fit(sp.csc_array(X) if case % 2 else X, y)
         for decision in sieve.ledger_:

@@ -86,7 +86,7 @@ def draws(target, seed, number, rows=(8, 60)):
 @pytest.mark.parametrize("target", TARGETS)
 def test_p_values_equal_the_twin(target, online):
     changed = 0
-    for X, y, task in draws(target, 0, cases(20)):
+    for X, y, task in draws(target, 0, cases(10, 4)):
         wanted = [twin.p_value(column, y, str(task), online=online) for column in X.T]
         for form in FORMS.values():
             test = FisherZ(y, task, 0.5, online=online)
