@@ -295,7 +295,7 @@ FORGED = {
     "a loss that is none": (ss.Grafting(), {"loss": {}}, {}, "loss must be one of"),
     "another criterion of the numbers beside levels": (
         ss.Screen(types={"x5": "nominal"}), {"criterion": {"$object": "streamsieve.ChiSquare", "fields": {}}},
-        {}, "the summary of numbers does not serve criterion='chi_square'",
+        {}, "the summary of numbers does not serve criterion='chi2'",
     ),
     "rows that no sum can hold": (ss.Screen("f"), {}, {"n_samples_seen_": 2**62}, "n_samples_seen_ must be"),
     "a stop that is none": (ss.SAOLA(), {"stop": 7}, {}, "stop must be a Stop"),

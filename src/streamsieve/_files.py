@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
+from streamsieve._paths import is_table
 from streamsieve.exceptions import ParameterError, StateError
 
 AnyPath: TypeAlias = str | os.PathLike[str]
@@ -77,7 +78,9 @@ def _read_by(path: Path, given: str) -> str | None:
     for file in _matches(given):
         if same_file(path, file):
             return file
-    return given if would_match(path, given) else None
+    folder = Path(given).expanduser()
+    inside = folder.is_dir() and is_table(path) and same_file(path.absolute().parent, folder)
+    return given if inside or would_match(path, given) else None
 
 
 def same_file(a: AnyPath, b: AnyPath) -> bool:
@@ -96,8 +99,10 @@ def _folded(path: AnyPath) -> str:
 
 
 def _matches(given: str) -> Iterator[str]:
-    """Yield the existing files that a path or a pattern matches."""
+    """Yield the existing files that a path, a folder or a pattern matches."""
     given = os.path.expanduser(given)  # noqa: PTH111 - a pattern
+    if os.path.isdir(given):  # noqa: PTH112
+        return (str(file) for file in Path(given).iterdir() if is_table(file))
     if os.path.exists(given):  # noqa: PTH110
         return iter([given])
     return glob.iglob(given, recursive=True) if glob.has_magic(given) else iter(())  # noqa: PTH207

@@ -85,6 +85,11 @@ def format_of(file: Path) -> Format:
     return Format(kind, inner, compression)
 
 
+def is_table(file: Path) -> bool:
+    """Whether a file of a folder is read with the folder: a table by its suffix, and not hidden."""
+    return file.name.lower().endswith(_SUFFIXES) and not file.name.startswith((".", "_"))
+
+
 def is_svmlight(path: str) -> bool:
     """Whether a path names svmlight text."""
     return path.lower().endswith(SVMLIGHT)
@@ -184,7 +189,7 @@ def _inside(folder: Path, ignored: list[Path]) -> list[Path]:
     """Return the tables of a folder; hidden files and those of another kind are ignored."""
     there = sorted((file for file in folder.iterdir() if file.is_file()), key=_natural)
     there = [file for file in there if not file.name.startswith((".", "_"))]
-    known = [file for file in there if file.name.lower().endswith(_SUFFIXES)]
+    known = [file for file in there if is_table(file)]
     if not known:
         raise SourceError(
             f"the folder {folder} holds no table: name its files, for example "

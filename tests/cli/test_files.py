@@ -71,6 +71,16 @@ def test_no_output_is_the_input(folder, refused, command, option, name):
     assert contents(folder) == before
 
 
+@pytest.mark.parametrize("name", ["sub/part.csv", "sub/new.csv", "sub/../sub/new.csv"])
+def test_no_output_is_a_table_of_the_input_folder(folder, refused, name):
+    (folder / "sub" / "part.csv").write_bytes((folder / "data.csv").read_bytes())
+    before = contents(folder)
+    for data in ("sub", "./sub/"):
+        refused([*arguments("screen", data=data, out=name), "--overwrite"], "--out ", "DATA reads (")
+    refused(["compare", "sub", "--target", "y", "--out", "sub"], "--out ", "DATA reads (sub)")
+    assert contents(folder) == before
+
+
 @pytest.mark.parametrize(("command", "a", "b"), TWO)
 def test_no_two_outputs_are_one_file(folder, refused, command, a, b):
     before = contents(folder)
