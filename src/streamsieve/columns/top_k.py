@@ -110,7 +110,7 @@ class TopK(ColumnSelector):
     ledger_ : every decision; the statistic is always the dependence on y (with its sign, where a correlation
         has one).  "redundant" means that redundancy decided: without it, a rejected column would have
         entered, or an evicted one stayed.  ``by`` is the member that a rejected column depends on most, or
-        the new column that replaced an evicted one. "outscored" means that dependence on y decided.
+        the new column that replaced an evicted one.  "outscored" means that dependence on y decided.
     n_found_, n_kept_ : number of columns found relevant, and of those kept.  The bound on the false discovery
         rate applies to the former; a redundancy rule may drop more true columns than false ones
     n_features_in_ : number of columns offered
@@ -134,9 +134,8 @@ class TopK(ColumnSelector):
 
     With ``missing="omit"``, a correlation over c complete pairs has c - 2 degrees of freedom.  A column
     observed in fewer than 4 rows, or where y does not vary, is unreliable; two columns with fewer than 4
-    complete pairs are not redundant.  A column counts as a copy only if the member is observed in every row
-    in which the column is.  Mean imputation instead would shrink correlations between columns and hide
-    redundancy.
+    complete pairs are not redundant.  A copy is observed only in rows in which the member is.  Mean
+    imputation instead would shrink correlations between columns and hide redundancy.
 
     p-values assume independent rows; for time series or repeated measurements of a subject, pass ``serial``
     or ``groups`` to ``begin``.
@@ -255,7 +254,7 @@ class TopK(ColumnSelector):
 
     @property
     def _rule(self) -> type[RedundancyRule]:
-        """The top-k rule for the chosen comparison of columns; without a weight none is."""
+        """The top-k rule for the chosen comparison of columns; with a weight of 0 they are not compared."""
         if self.redundancy_weight == 0:
             return TopKBuffer
         if self._by_type:
