@@ -163,6 +163,7 @@ BROKEN_ROWS = {
     r"has no _merge.other, columns.": {"_traits": Traits(merges=True)},
     "derive it from both streamsieve.base.WeightedRows": {"_traits": Traits(weights=True)},
     'write _target = "numeric"': {"_traits": Traits(tasks=frozenset({Task.REGRESSION}))},
+    r"_traits = Traits.tasks=frozenset..Task.REGRESSION": {"_target": "numeric"},
     "an infinite value was accepted": {
         "_traits": Traits(missing=True),
         "values": lambda self, batch: np.nan_to_num(Means.values(self, batch), posinf=0.0),

@@ -32,6 +32,10 @@ def check_traits_fit_the_class(selector: Any) -> None:
         f"{kind.__name__} says Traits(tasks=...) of regression only, but takes class labels: write "
         '_target = "numeric" (or "either", or None if y is not used)'
     )
+    assert selector._target != "numeric" or Task.MULTICLASS not in traits.tasks, (  # noqa: SLF001
+        f'{kind.__name__} takes numbers (_target = "numeric"), but its traits include Task.MULTICLASS: write '
+        "_traits = Traits(tasks=frozenset({Task.REGRESSION}))"
+    )
 
 
 def check_scores_are_numbers(selector: Any) -> None:

@@ -24,6 +24,8 @@ from streamsieve.testing._data import decisions, named
 
 #: Pairs of independent columns by which the size of a test is estimated, and the level at which.
 NULL_PAIRS, LEVEL = 1000, 0.05
+#: What the p-value of a strong dependence must be below: the default level of the selectors.
+SMALL = 0.01
 #: Rejections that a test of the right size exceeds once in a million times: about 4.75 standard deviations.
 MOST_REJECTIONS = NULL_PAIRS * LEVEL + 4.75 * math.sqrt(NULL_PAIRS * LEVEL * (1 - LEVEL))
 
@@ -108,7 +110,11 @@ def check_independence_test(test: ConditionalTest) -> None:
         assert again == found, f"conditional answers {found}, then {again}, to the same question"
         _number("the statistic", found[0])
         p = _probability(found[1])
-        assert p < 1e-3, f"a direct dependence has p = {p} given {given.shape[1]} columns"
+        assert p < SMALL, (
+            f"a correlation of 0.6 over 400 rows has p = {p} given {given.shape[1]} independent columns, but "
+            f"p < {SMALL} is expected: selectors test at this level by default, and a permutation test needs "
+            f"more than {1 / SMALL:.0f} permutations for it"
+        )
     separated = [test.conditional(c, t, d[:, None])[1] for c, d, t in _chains(rng, 60)]
     assert np.mean(np.array(separated) <= LEVEL) < 0.25, "the ends of a chain stay dependent given its middle"
     _check_nothing_left(test, cause, y)
