@@ -79,7 +79,9 @@ def test_every_method_has_a_card_and_a_line_in_the_bibliography():
     assert without_card(methods, carded) == []
     assert set(carded) == methods
     for cls in carded:
-        assert len(bibliography.papers(cls)) > 10, cls
+        assert len(bibliography.papers(cls)) > 10, (
+            f"the docstring of {cls.__name__} needs a section References"
+        )
 
 
 def test_every_error_has_a_cause_and_a_way_out():
