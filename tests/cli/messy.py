@@ -319,6 +319,14 @@ CASES = {
         plain(text(with_column("city", ["Köln", "Rom"] * (N // 2))), "latin-1"),
         error="is not UTF-8 text", advice=("--encoding", "latin-1"),
     ),
+    "latin1_decimal_comma.csv": Case(  # a single cell between commas, as a title is
+        plain(text(frame().rename(columns={"noise_0": "größe"}), sep=";", decimal=","), "latin-1"),
+        error="is not UTF-8 text", advice=("--encoding", "latin-1"), says="decimal comma",
+    ),
+    "latin1_title.csv": Case(
+        plain("Patienten der Klinik Köln\n" + text(), "latin-1"),
+        error="line 2 may be the one that names the columns", advice=("--skip-rows", "1"),
+    ),
     "latin1_names.csv": Case(
         plain(text(frame().rename(columns={"noise_0": "größe"})), "latin-1"),
         error="is not UTF-8 text", advice=("--encoding", "latin-1"),

@@ -89,6 +89,8 @@ def lines_before(text: str, name: str | None = None) -> int:
     """Return how many lines stand before the one that names the columns: the first with ``name``.
 
     Without a name, it is the first with as many cells as most lines have, if the very first has one alone.
+    A first line that is as wide as the others by any separator names the columns: by another one, such as the
+    decimal comma of numbers that semicolons separate, it may well be a single cell.
     """
     found = 0
     lines = text.splitlines()[:LINES]
@@ -100,6 +102,8 @@ def lines_before(text: str, name: str | None = None) -> int:
         usual = max(filled, key=filled.count, default=0)
         if name is not None:
             found = found or header_line(rows, name)
+        elif usual > 1 and filled[0] == usual:
+            return 0
         elif usual > 1 and filled[0] == 1:
             found = max(found, filled.index(usual))
     return found

@@ -258,9 +258,9 @@ def named(shown: str, row: int | None = None, advice: str | None = None) -> Iter
     ) as error:
         place = "" if row is None else f" after row {row:,}"
         text = " ".join(str(error).split()) or type(error).__name__
-        raise SourceError(
-            f"{shown} cannot be read{place}: {text[:300]}; {advice or _advice(text)}"
-        ) from error
+        if advice is None or _is_not_utf8(text):  # whatever else is odd, the encoding comes first
+            advice = _advice(text)
+        raise SourceError(f"{shown} cannot be read{place}: {text[:300]}; {advice}") from error
 
 
 def not_utf8() -> str:
@@ -271,9 +271,13 @@ def not_utf8() -> str:
     )
 
 
+def _is_not_utf8(text: str) -> bool:
+    return "UTF8" in text or "utf-8" in text
+
+
 def _advice(text: str) -> str:
     """Return what to do about a complaint of a reader."""
-    if "UTF8" in text or "utf-8" in text:
+    if _is_not_utf8(text):
         return f"it {not_utf8()}"
     if found := re.search(r"conversion error to \w+.*: invalid value '(.*?)'", text):
         return (
