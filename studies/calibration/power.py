@@ -158,7 +158,8 @@ holds it given the observed values, over all permutations of the target (Lehmann
 Mathematical Statistics 20, 1949), and of these tests the one that orders permutations by t is the natural
 benchmark against normal errors. At {forced} of the {above} levels it loses more than {ALLOWED:.0%} too: that
 part of the loss is the price of not knowing that errors are normal, and the rest is that of the default (at
-.001 ten permutations decide, so that differences of a few percent are noise). Over 20 rows, two of which are in a class, one of
+.001 ten permutations decide, so that differences of a few percent are noise). Over 20 rows,
+two of which are in a class, one of
 190 permutations is the most extreme, so that no such test rejects at a level of .001. At the other
 {above - forced} (permutation test in bold) a permutation test would have the power that the default loses;
 that is the price of confirming a p-value by closed forms: a permutation p-value at a level of .001 takes
