@@ -6,6 +6,8 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import column_products as kernel
 from streamsieve.dependence.blocks import column_products
+from streamsieve.independence import FisherZ
+from streamsieve.protocols import Task
 
 LAYOUTS = {
     "row by row": np.ascontiguousarray,
@@ -89,3 +91,19 @@ def test_grades_are_lengths_correlations_and_verdicts():
     assert ss.tolist() == [2.0, 2.0, 2.0, 0.0, 0.0]
     assert dot.tolist() == [0.5, -0.495, -0.5, 0.0, 0.0]
     assert out.tolist() == [7, 8, 7, 9, 9]
+
+
+def test_every_column_in_doubt_is_marked():
+    """The marks may be too many, never too few: unmarked columns keep their p-value by t."""
+    rng = np.random.default_rng(0)
+    y = np.exp(rng.standard_normal(40))
+    X = np.exp(rng.standard_normal((40, 600)))
+    X[:, ::2] += y[:, None]
+    test = FisherZ(y, Task.REGRESSION, 0.05, online=True)
+    marked = np.empty(600, bool)
+    r = np.abs(test.relevance(X, marked).r)
+    by_t = np.asarray(FisherZ(y, Task.REGRESSION, 0.05, p_value="t").measure(X).p_value)
+    changed = np.asarray(test.measure(X).p_value) != by_t
+    assert changed.any()
+    assert not changed[~marked].any()
+    assert not marked[r < test.critical * (1 - 1e-6)].any()

@@ -10,11 +10,16 @@ The target must sum to 0, so that the shift does not enter the product.
 
 from __future__ import annotations
 
+import math
+
 import numba as nb
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve.protocols import FloatArray
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
+
+#: Squared correlation from which on it may be 1 but for rounding.
+PERFECT = 1 - 1e-11
 
 # "reassoc" and "contract" let sums vectorize and keep the meaning of NaN and inf
 
@@ -22,13 +27,16 @@ from streamsieve.protocols import FloatArray
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def row_major(
     flat: FloatArray, width: int, y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray,
-    first: int, last: int,
+    doubt: tuple[float, float, float, float, float], doubtful: BoolArray, first: int, last: int,
 ) -> None:  # fmt: skip
     """Columns first..last of a block whose row i begins at ``flat[i * width]``.
 
-    In tiles of 256 columns, whose accumulators stay in L1; four rows at a time.
+    In tiles of 256 columns, whose accumulators stay in L1; four rows at a time.  ``doubtful``, unless it is
+    empty, says of columns whose t test may be wrong (see `_doubt`) that it is, as long as they are in L2.
     """
     n = len(y)
+    places = np.empty(256, np.int64)
+    sums = np.empty((4, 256))
     for low in range(first, last, 256):
         k = min(256, last - low)
         s, q, c, x0 = mean[low : low + k], ss[low : low + k], dot[low : low + k], flat[low : low + k]
@@ -62,6 +70,50 @@ def row_major(
         for j in range(k):
             q[j] -= s[j] * s[j] / n
             s[j] = x0[j] + s[j] / n
+        if len(doubtful) > 0:
+            _doubt(flat[low:], width, n, s, q, c, doubt, places, sums, doubtful[low : low + k])
+
+
+@nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _doubt(
+    flat: FloatArray, width: int, n: int, mean: FloatArray, ss: FloatArray, dot: FloatArray,
+    doubt: tuple[float, float, float, float, float], at: IntArray, sums: FloatArray, doubtful: BoolArray,
+) -> None:  # fmt: skip
+    """Mark the columns of a tile whose t test their third and fourth moments may change too much.
+
+    doubt = (squared correlation of the first columns in question, squared skewness of the target over 72 n,
+    least and largest excess kurtosis over 24 n, tolerance).  The normal quantile of a p-value by t is not
+    known here, but not above ``sqrt(-(n - 2) log(1 - r^2))`` (Wallace, Annals of Mathematical Statistics 30,
+    1959), so that more columns may be marked than have to be.  ``at`` and ``sums`` are work space.
+    """
+    least, skewness, lightest, heaviest, tolerance = doubt
+    center, scale, s3, s4 = sums[0], sums[1], sums[2], sums[3]
+    m = 0
+    for j in range(len(ss)):
+        doubtful[j] = False
+        if ss[j] > 0.0 and dot[j] * dot[j] >= least * ss[j]:
+            at[m] = j
+            center[m], scale[m] = mean[j], math.sqrt(n / ss[j])
+            s3[m] = s4[m] = 0.0
+            m += 1
+    for i in range(n):  # row by row: one column after the other would touch a page of memory per value
+        row = flat[i * width : i * width + len(ss)]
+        for t in range(m):
+            z = (row[at[t]] - center[t]) * scale[t]
+            square = z * z
+            s3[t] += square * z
+            s4[t] += square * square
+    for t in range(m):
+        j = at[t]
+        square = dot[j] * dot[j] / ss[j]
+        if square >= PERFECT:
+            doubtful[j] = True
+            continue
+        w = -(n - 2) * math.log1p(-square)
+        kurtosis = s4[t] / n - 3.0
+        a = (s3[t] / n) ** 2 * skewness
+        b = max(kurtosis * lightest, kurtosis * heaviest, 0.0)
+        doubtful[j] = (a * w + b) * w * w > tolerance
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})

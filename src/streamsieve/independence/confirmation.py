@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scipy.special import betainc, gammaln, ndtr, ndtri
 
 from streamsieve._kernels import confirmation as kernel
-from streamsieve.dependence.blocks import ColumnSlices, row_by_row
+from streamsieve.dependence.blocks import ColumnSlices, Doubt, row_by_row
 from streamsieve.independence.discreteness import two_by_two
 from streamsieve.independence.table_p_values import fisher
 from streamsieve.lazy_p_values import PValues, places
@@ -244,6 +244,13 @@ class Confirmation:
     def sure(self) -> float:
         """Level down to which t is trusted for every column; small for balanced classes."""
         return float(_trusted(self._extremes, self._moments, self.n, TOLERANCE).max())
+
+    def doubt(self, least: float) -> Doubt:
+        """Return what marks columns that may be in doubt, from a squared correlation ``least`` on."""
+        skewness, lightest, heaviest = self._moments
+        kurtosis = (lightest / (24 * self.n), heaviest / (24 * self.n))
+        # sums in another order than those of gathered columns
+        return least, skewness**2 / (72 * self.n), *kurtosis, TOLERANCE * (1 - 1e-6)
 
     def wait(self, later: ConfirmedOnAccess) -> None:
         """Let p-values wait until they are read, as long as all that wait hold few columns."""

@@ -15,7 +15,14 @@ from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, nd
 from streamsieve._kernels import column_products as kernel
 from streamsieve._kernels import student_t
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
-from streamsieve.dependence.blocks import column_products, column_slices, without_offsets
+from streamsieve.dependence.blocks import (
+    NO_DOUBT,
+    Doubt,
+    column_products,
+    column_slices,
+    knows_doubt,
+    without_offsets,
+)
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels, contrasts
 from streamsieve.independence.confirmation import Columns, Confirmation, ConfirmedOnAccess
@@ -23,7 +30,7 @@ from streamsieve.independence.discreteness import distinct_values, few_values, i
 from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
 from streamsieve.independence.rough_p_values import RoughAndReplaced, RoughPValues
 from streamsieve.lazy_p_values import PValues, ReplacedPValues
-from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, register
 
 #: A correlation from which on it is 1 up to rounding.
@@ -235,13 +242,25 @@ class FisherZ(RelevanceTest):
 
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target; means and norms are kept for redundancy rules."""
-        found = self.relevance(X)
+        marked = np.empty(X.shape[1], bool) if self.online and self._marks and knows_doubt(X) else None
+        found = self.relevance(X, marked)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
         found = found._replace(r=statistic)
         if self._confirmed_from < math.inf and not self.online:
             return self._confirmed(X, reason, PValues(self.p_values, statistic), found)
         p_values = RoughPValues(self.p_values, statistic, self._critical_of, ONLINE_LEVEL)
-        return self._online(X, reason, p_values, found)
+        return self._online(X, reason, p_values, found, marked)
+
+    @property
+    def _marks(self) -> bool:
+        """Whether p-values in doubt can be marked while correlations are computed."""
+        return self._confirmed_from < math.inf and self.n_contrasts == 1
+
+    @cached_property
+    def _doubt(self) -> Doubt:
+        sure = np.array(self._confirmation.sure * (1 + 1e-6))
+        least = max(self._confirmed_from, float(self._critical_of(sure)))
+        return self._confirmation.doubt(min(least, PERFECT) ** 2 * (1 - 1e-9))
 
     @cached_property
     def _critical_of(self) -> Callable[[FloatArray], FloatArray]:
@@ -255,11 +274,16 @@ class FisherZ(RelevanceTest):
         reason: npt.NDArray[np.uint8],
         p_value: RoughPValues | RoughAndReplaced,
         found: Correlations,
+        marked: BoolArray | None,
     ) -> Relevance:
         """Confirm the p-values that an online procedure may find small, and say which are discrete."""
         _, r, mean, norm = found
         two = None
-        chosen = np.flatnonzero((np.abs(r) >= self._confirmed_from) & (reason != CONSTANT))
+        if marked is None:
+            chosen = np.flatnonzero((np.abs(r) >= self._confirmed_from) & (reason != CONSTANT))
+        else:
+            chosen = np.flatnonzero(marked)
+            chosen = chosen[np.abs(r[chosen]) >= self._confirmed_from]
         if self._confirmed_from < math.inf and self._confirmation.two:
             ones, both = self._confirmation.tables_of(X)
             two = ones > 0
@@ -268,12 +292,11 @@ class FisherZ(RelevanceTest):
             p = self._confirmation.fisher(ones[exact], both[exact])
             p_value = self._replaced(reason, p_value, exact, p)
             chosen = chosen[~two[chosen]]
+        if len(chosen) and marked is None:
+            doubtful = self._confirmation.may_change(X, chosen, mean, norm, p_value[chosen])
+            chosen = chosen[doubtful | (np.abs(r[chosen]) >= PERFECT)]
         if len(chosen):
             before = p_value[chosen]
-            doubtful = self._confirmation.may_change(X, chosen, mean, norm, before)
-            doubtful |= np.abs(r[chosen]) >= PERFECT
-            chosen, before = chosen[doubtful], before[doubtful]
-        if len(chosen):
             some = Columns(column_slices(X, chosen), sp.issparse(X), mean[chosen], norm[chosen])
             p = self._confirmation.p_values(some, before, exact=True)
             changed = np.flatnonzero((p != before) | (np.abs(r[chosen]) >= PERFECT))
@@ -340,9 +363,12 @@ class FisherZ(RelevanceTest):
             p = student_t.p_value(size, self.n - 2, self._log_beta)
         return reason, r if self.signed else size, p
 
-    def relevance(self, X: Matrix) -> Correlations:
-        """Return correlations, means and norms of every column, in one pass."""
-        mean, ss, dot = column_products(X, self._y)
+    def relevance(self, X: Matrix, marked: BoolArray | None = None) -> Correlations:
+        """Return correlations, means and norms of every column, in one pass.
+
+        ``marked`` is filled with the columns whose p-value by t may have to be confirmed.
+        """
+        mean, ss, dot = column_products(X, self._y, NO_DOUBT if marked is None else self._doubt, marked)
         if self.n_contrasts > 1:  # the square root of the sum of squares between classes
             products = (without_offsets(X) if sp.issparse(X) else X - mean).T @ self.basis
             dot = np.sqrt(np.einsum("ij,ij->i", products, products))
