@@ -1,11 +1,13 @@
 """Drivers of a Spark streaming query that are killed at the worst moments, restarted, and counted.
 
-``python -m campaigns.spark_stream FOLDER MOMENT STEP`` is one life of a driver.
+``python -m campaigns.spark_stream FOLDER MOMENT STEP [JAVA_OPTION]`` is one life of a driver.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -31,6 +33,8 @@ SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 MOMENTS = ("begun", "learned", "saved")
 #: Deaths after which something is wrong.
 MOST_KILLS = 60
+#: What a life's Java is given: the classes that `prepare` has archived, which take most of a start to load.
+_java_option: list[str] = []
 
 
 class Case(NamedTuple):
@@ -46,6 +50,19 @@ def cases(rng: np.random.Generator) -> Iterator[Case]:
         yield Case(int(rng.integers(2**32)))
 
 
+def prepare() -> None:
+    """Run a driver to its end and keep the classes that it has loaded: each one after it starts sooner."""
+    folder = Path(tempfile.mkdtemp(prefix="streamsieve-spark-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _written(folder, np.random.default_rng(0), files=1)
+    archive = folder / "classes.jsa"
+    status, said = _life(folder, "never", 1, f"-XX:ArchiveClassesAtExit={archive}")
+    if status:
+        raise SystemExit(f"a driver that is not killed fails: {said}")
+    if archive.exists():
+        _java_option[:] = [f"-XX:SharedArchiveFile={archive}"]
+
+
 def attempt(case: Case) -> Outcome:
     """Kill drivers of a query until one comes to the end of the stream."""
     rng = np.random.default_rng(case.seed)
@@ -55,7 +72,7 @@ def attempt(case: Case) -> Outcome:
         kills = 0
         for life in range(MOST_KILLS):
             moment = str(rng.choice(MOMENTS)) if life < case.kills else "never"
-            status, said = _life(folder, moment, int(rng.integers(1, 3)))
+            status, said = _life(folder, moment, int(rng.integers(1, 3)), *_java_option)
             if status == 0:
                 break
             if status != -signal.SIGKILL:
@@ -72,21 +89,21 @@ def attempt(case: Case) -> Outcome:
     return Outcome("held", progress=kills > 0, amount=kills)
 
 
-def _written(folder: Path, rng: np.random.Generator) -> Any:
+def _written(folder: Path, rng: np.random.Generator, files: int = FILES) -> Any:
     """Write the files of the stream; return what one process learns from them."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     (folder / "rows").mkdir()
-    for k in range(FILES):
+    for k in range(files):
         y = rng.integers(0, 2, ROWS)
         columns = {f"c{j}": rng.normal(size=ROWS) + j * y for j in range(FEATURES)}
         pq.write_table(pa.table({**columns, "y": y}), folder / "rows" / f"{k}.parquet")
     return ss.run(ss.open(str(folder / "rows" / "*.parquet"), target="y"), ss.Screen("f", k=2))
 
 
-def _life(folder: Path, moment: str, step: int) -> tuple[int, str]:
-    command = [sys.executable, "-m", "campaigns.spark_stream", str(folder), moment, str(step)]
+def _life(folder: Path, moment: str, step: int, *java: str) -> tuple[int, str]:
+    command = [sys.executable, "-m", "campaigns.spark_stream", str(folder), moment, str(step), *java]
     root = Path(__file__).parents[1]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=LIFE, check=False)
     return done.returncode, " ".join(done.stderr.split())[-500:]
@@ -95,7 +112,7 @@ def _life(folder: Path, moment: str, step: int) -> tuple[int, str]:
 # ------------------------------------------------------------------------------------ a life
 
 
-def main(folder: Path, moment: str, step: int) -> None:
+def main(folder: Path, moment: str, step: int, *java: str) -> None:
     """Run the query to the end of the files there are, or be killed at a moment of a step."""
     from pyspark.sql import SparkSession  # noqa: PLC0415
 
@@ -104,7 +121,7 @@ def main(folder: Path, moment: str, step: int) -> None:
         SparkSession.builder.master("local[1]")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.memory", "1g")
-        .config("spark.driver.extraJavaOptions", SHORT_LIVED)
+        .config("spark.driver.extraJavaOptions", " ".join([SHORT_LIVED, *java]))
         .config("spark.sql.shuffle.partitions", "1")
         .config("spark.default.parallelism", "1")
         .config("spark.sql.codegen.wholeStage", "false")
@@ -149,4 +166,4 @@ def _mortal(learn: Any, moment: str, step: int) -> Any:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), *sys.argv[4:])

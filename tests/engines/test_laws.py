@@ -69,6 +69,25 @@ def test_parts_equal_one_process(name, n_parts, kind, tmp_path):
     assert_same_bits(threaded, found)
 
 
+@pytest.mark.parametrize("name", spread(["f", "fisher", "mutual_info", "chi2"], 2))
+@pytest.mark.parametrize("n_parts", [1, 2, 7, 64])
+@pytest.mark.parametrize("kind", ["sparse", "categories"])
+def test_parts_of_other_kinds_equal_one_process(name, n_parts, kind):
+    source, make = of_kind(kind), SCREENS["discrete" if kind == "categories" else name]
+    size = -(-4000 // n_parts)
+    one, found = ss.run(source, make(), batch_size=256), by_hand(source, make(), size)
+    assert_equal_to_one_process(found, one)
+    assert_same_bits(ss.run(source, make(), engine="dask", rows_per_task=size, batch_size=256), found)
+
+
+def of_kind(kind):
+    """Rows that are sparse, or levels of a category."""
+    X, y = rows(4000)
+    if kind == "sparse":
+        return ss.open(sp.csr_array(np.where(np.abs(X) < 0.7, 0.0, X)), target=y)
+    return ss.open(np.clip(np.round(X), -2, 3), target=y)
+
+
 def coded(n_parts):
     X, y = rows(4000)
     return ss.open(np.round(X), target=y)
