@@ -58,7 +58,7 @@ class MarkovBlanketConfig(NamedTuple):
         return min(self.max_size, LARGEST_IN_CROWD) if kept >= crowd else self.max_size
 
     def crowd_of(self, reads: int) -> int:
-        """Return the crowd for tests that read this number of rows each, so that a candidate takes seconds."""
+        """Return the crowd for tests that read this number of rows each: a candidate takes seconds."""
         if self.crowd == NO_CROWD:
             return NO_CROWD
         crowd = min(self.crowd, LEAST_CROWD)
