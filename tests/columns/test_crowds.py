@@ -7,6 +7,9 @@ import pytest
 
 from streamsieve.columns import markov_blanket_selector as module
 from streamsieve.columns.osfs import OSFS, FastOSFS
+from streamsieve.columns.redundancy.markov_blanket import discrete, rule
+from streamsieve.columns.redundancy.markov_blanket.discrete import MarkovBlanketDiscrete
+from streamsieve.columns.redundancy.markov_blanket.rule import NO_CROWD, MarkovBlanketConfig
 from tests.columns.streams import FORMS, TASKS, by_t, equal_twin, offered, reloaded, woven
 from tests.reference.fast_osfs import fast_osfs
 from tests.reference.g_squared import Tables
@@ -61,3 +64,39 @@ def test_a_crowd_is_announced_once_and_all_sets_can_be_asked_for(cls, monkeypatc
         sieve.offer(X[:, 4:])
     assert sieve.selected_.tolist() == [*range(6)]
     cls(test="fisher_z", max_conditioning=3).fit(X, y)  # silent
+
+
+def test_tables_of_many_rows_have_a_smaller_crowd(monkeypatch):
+    config = MarkovBlanketConfig(3, True, True, 200)
+    assert [config.crowd_of(rows) for rows in (50, 1000, 20_000, 10**7)] == [200, 93, 34, 16]
+    assert config._replace(crowd=NO_CROWD).crowd_of(10**7) == NO_CROWD
+    monkeypatch.setattr(module, "CROWD", 5)
+    monkeypatch.setattr(rule, "LEAST_CROWD", 2)
+    monkeypatch.setattr(rule, "MOST_READ", 400 * rule.tests_of_three(3))
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 3, (400, 7)).astype(float)
+    total = X.sum(axis=1) + rng.normal(size=400)
+    y = (total > np.median(total)).astype(int)
+    judge = Tables(X, y, alpha=0.05, p_value="chi2")
+    with pytest.warns(UserWarning, match="6 columns are kept and compared by tables of 400 rows, so"):
+        sieve = FastOSFS(0.05, test="g2", p_value="chi2").fit(X, y)
+    equal_twin(sieve, fast_osfs(judge, 7, crowd=3), what="codes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        FastOSFS(0.05, test="g2", max_conditioning=3).fit(X, y)
+
+
+def test_the_number_of_candidates_per_kernel_call_changes_nothing(monkeypatch):
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 3, (300, 12)).astype(float)
+    y = (X[:, :5].sum(axis=1) + rng.normal(size=300) > 5).astype(int)
+    whole = FastOSFS(0.05, test="g2").fit(X, y)
+    calls = []
+    settle = MarkovBlanketDiscrete._settle_some
+    monkeypatch.setattr(discrete, "CHUNK_READS", 1)
+    monkeypatch.setattr(
+        MarkovBlanketDiscrete, "_settle_some", lambda self, *rest: (calls.append(1), settle(self, *rest))
+    )
+    one_by_one = FastOSFS(0.05, test="g2").fit(X, y)
+    assert len(calls) > 1
+    assert [*one_by_one.ledger_] == [*whole.ledger_]

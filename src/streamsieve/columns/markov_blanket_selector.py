@@ -30,6 +30,7 @@ from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, 
 from streamsieve.columns.redundancy.markov_blanket.rank_basis import MarkovBlanketBasis
 from streamsieve.columns.redundancy.markov_blanket.rule import (
     LARGEST_IN_CROWD,
+    LARGEST_IN_TWICE,
     LARGEST_SET,
     NO_CROWD,
     MarkovBlanket,
@@ -304,10 +305,11 @@ class MarkovBlanketSelector(MixinBase):
     def _offer(self, block: ColumnBlock) -> Outcome:
         pool = self._pool_for("offer")
         complete = pool is None or pool.n_forgotten == 0
-        before = len(self._process_.rule.features)
+        before = self._largest_set()
         outcome = super()._offer(block)
-        if self.max_conditioning == "auto":
-            self._announce_crowd(before, len(self._process_.rule.features))
+        after = self._largest_set()
+        if after < before and self.max_conditioning == "auto":
+            self._announce_crowd(after)
         if complete and pool is not None and pool.n_forgotten and self.spouses == "auto":
             warnings.warn(
                 f"the pool of rejected columns is full: {POOL_BYTES // 2**20} MiB hold {pool.size} columns "
@@ -317,17 +319,27 @@ class MarkovBlanketSelector(MixinBase):
             )
         return outcome
 
-    def _announce_crowd(self, before: int, kept: int) -> None:
+    @property
+    def _crowd(self) -> int:
+        """Number of kept columns from which on sets are smaller; missing values have another bound."""
+        return int(getattr(self._process_.rule, "crowd", NO_CROWD))
+
+    def _largest_set(self) -> int:
+        """Return the maximum size of a conditioning set for the next column."""
+        kept, crowd = len(self._process_.rule.features), self._crowd
+        return LARGEST_IN_TWICE if kept >= 2 * crowd else LARGEST_IN_CROWD if kept >= crowd else LARGEST_SET
+
+    def _announce_crowd(self, largest: int) -> None:
         """Warn when the maximum size of conditioning sets is reduced."""
-        for crowd, largest in ((2 * CROWD, "1 column"), (CROWD, f"{LARGEST_IN_CROWD} columns")):
-            if before < crowd <= kept:
-                warnings.warn(
-                    f"{crowd} columns are kept, so conditioning sets have at most {largest} from here on, "
-                    "and more columns stay: take a smaller alpha, max_conditioning=3 to try all sets (slow), "
-                    "or a selector to which you give the number of columns, such as TopK",
-                    stacklevel=3,
-                )
-                return
+        crowd = self._crowd
+        kept, columns = (2 * crowd, "1 column") if largest == LARGEST_IN_TWICE else (crowd, "2 columns")
+        tables = "" if crowd == CROWD else f" and compared by tables of {self._process_.n:,} rows"
+        warnings.warn(
+            f"{kept} columns are kept{tables}, so conditioning sets have at most {columns} from here on, "
+            "and more columns stay: take a smaller alpha, max_conditioning=3 to try all sets (slow), "
+            "or a selector to which you give the number of columns, such as TopK",
+            stacklevel=3,
+        )
 
     def _consistent(self) -> Iterator[str]:
         pool = self._pool_for("spouses_")

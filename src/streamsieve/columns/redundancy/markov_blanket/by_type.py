@@ -28,6 +28,11 @@ class MarkovBlanketByType(RuleByType):
         super().__init__(test)
         self._config = config
 
+    @property
+    def crowd(self) -> int:
+        """Number of kept columns from which on sets are smaller, by the rule that decides now."""
+        return int(getattr(self.rule, "crowd", self._config.crowd))
+
     def _new_rule(self, mode: str) -> RedundancyRule:
         if mode == "numbers":
             return MarkovBlanketCorrelation(self.test.correlation, self._config)

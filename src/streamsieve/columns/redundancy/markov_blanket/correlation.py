@@ -85,6 +85,11 @@ class MarkovBlanketCorrelation(SlottedRule):
         decided = np.where(verdict == 0, relevance.statistic, statistic)
         return Outcome(self._reason(verdict), decided, p_value, redundant_by(feature, by), left)
 
+    @property
+    def crowd(self) -> int:
+        """Number of kept columns from which on sets are smaller."""
+        return self._config.crowd
+
     def with_config(self, config: MarkovBlanketConfig) -> Self:
         """Return a rule with the same columns and other options."""
         return self._rebuilt({**self._record(), **config._asdict()})

@@ -14,7 +14,12 @@ import numpy.typing as npt
 
 from streamsieve._kernels import tables_search as kernel
 from streamsieve.columns.redundancy.contract import Candidates
-from streamsieve.columns.redundancy.markov_blanket.rule import CONFIG_FIELDS, LARGEST_SET, MarkovBlanketConfig
+from streamsieve.columns.redundancy.markov_blanket.rule import (
+    CONFIG_FIELDS,
+    LARGEST_SET,
+    MarkovBlanketConfig,
+    tests_of_three,
+)
 from streamsieve.columns.redundancy.slots import SLOT, Slots, SlottedRule
 from streamsieve.decisions import COLLINEAR, KEPT, REDUNDANT, UNRELIABLE, Outcome, evictions_of, redundant_by
 from streamsieve.exceptions import StateError
@@ -29,6 +34,9 @@ from streamsieve.state import Array, Nested, register
 TABLE_TESTS: dict[str, type[TableTest]] = {"g2": GSquared, "chi2": ChiSquareTest}
 #: Number of codes of candidates that are computed at a time: 8 MB.
 CHUNK_VALUES = 2**22
+#: Rows, or words of bits, that the tests of one kernel call read at most, unless one candidate needs more:
+#: Ctrl-C is handled between calls.
+CHUNK_READS = 2**28
 #: Reason codes for the results of the search: kept, independent, function of the set, too few rows.
 _CODES = np.array([KEPT, REDUNDANT, COLLINEAR, UNRELIABLE], np.uint8)
 
@@ -79,12 +87,28 @@ class MarkovBlanketDiscrete(SlottedRule):
         while low < m:
             if self._packed and levels[low] > 2:
                 self._unpack()
-            high = min(m, low + max(1, CHUNK_VALUES // self.n))
+            high = min(m, low + self._at_a_time())
             if self._packed and np.any(levels[low:high] > 2):
                 high = low + int(np.argmax(levels[low:high] > 2))
             self._settle_some(candidates, slice(low, high), pieces, out)
             low = high
         return out.outcome(candidates.feature, candidates.relevance.statistic)
+
+    @property
+    def _reads(self) -> int:
+        """Rows that a test reads, or words of bits: both take about as long."""
+        return int(self._edges[-1]) if self._packed else self.n
+
+    @property
+    def crowd(self) -> int:
+        """Number of kept columns from which on sets are smaller."""
+        return self._config.crowd_of(self._reads)
+
+    def _at_a_time(self) -> int:
+        """Return the number of candidates for one call of the kernel."""
+        more = 16  # columns that may be kept by then
+        tests = tests_of_three(min(self._kept, self.crowd) + more)
+        return max(1, min(CHUNK_VALUES // self.n, CHUNK_READS // (self._reads * tests)))
 
     def _settle_some(self, candidates: Candidates, part: slice, pieces: tuple[Any, ...], out: _Room) -> None:
         """Decide on some candidates, all bits or all numbers; ``pieces`` is the block in the test's form."""
@@ -101,14 +125,14 @@ class MarkovBlanketDiscrete(SlottedRule):
             numbers = test.encode(pieces, at, np.arange(self.n), self.n)
         self._make_room(int(levels.max()))
         ratio, occupied, *how = test.rules
-        size, skip, newcomer_first, crowd = self._config
+        size, skip, newcomer_first, _ = self._config
         critical = test.bounds(self._most_levels, size)
         done = 0
         while True:
             done, self._kept, out.n_evicted = kernel.decide(
                 bits, numbers, levels, feature, done,
                 *self._columns(), *self.slots.of("levels", "feature"), self._kept,
-                newcomer_first, size, crowd, ratio, skip, occupied, *how,
+                newcomer_first, size, self.crowd, ratio, skip, occupied, *how,
                 test.y, test.class_counts, self._edges, test.g, test.log, test.inverse, critical,
                 *self._work_space(), *out.of(part), *out.evicted, out.n_evicted,
             )  # fmt: skip

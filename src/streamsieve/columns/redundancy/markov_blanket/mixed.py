@@ -40,6 +40,11 @@ class MarkovBlanketMixed(MarkovBlanket):
         #: Kept columns and the present candidate.
         self._tests = ConditionalByType(test)
 
+    @property
+    def crowd(self) -> int:
+        """Number of kept columns from which on sets are smaller."""
+        return self._config.crowd_of(self.n)
+
     def keep(self, feature: int, values: FloatArray, kind: int) -> None:
         """Add a column that another rule has kept."""
         self._tests.add(feature, values, kind)

@@ -33,6 +33,9 @@ LARGEST_SET = 3
 LARGEST_IN_CROWD, LARGEST_IN_TWICE = 2, 1
 #: Value of ``crowd`` for which the size of sets is never reduced.
 NO_CROWD = 2**31 - 1
+#: Rows (or words of 64 rows) that the table tests of one candidate may read, a second or two; beyond it the
+#: crowd is smaller, but never smaller than ``LEAST_CROWD``.
+MOST_READ, LEAST_CROWD = 2**29, 16
 
 
 class MarkovBlanketConfig(NamedTuple):
@@ -48,16 +51,33 @@ class MarkovBlanketConfig(NamedTuple):
     #: many on ``LARGEST_IN_TWICE``.
     crowd: int = NO_CROWD
 
-    def largest(self, kept: int) -> int:
+    def largest(self, kept: int, crowd: int) -> int:
         """Return the maximum size of a set while this number of columns is kept."""
-        if kept >= 2 * self.crowd:
+        if kept >= 2 * crowd:
             return min(self.max_size, LARGEST_IN_TWICE)
-        return min(self.max_size, LARGEST_IN_CROWD) if kept >= self.crowd else self.max_size
+        return min(self.max_size, LARGEST_IN_CROWD) if kept >= crowd else self.max_size
+
+    def crowd_of(self, reads: int) -> int:
+        """Return the crowd for tests that read this number of rows each: a candidate takes seconds."""
+        if self.crowd == NO_CROWD:
+            return NO_CROWD
+        crowd = min(self.crowd, LEAST_CROWD)
+        while crowd < self.crowd and reads * tests_of_three(crowd + 1) <= MOST_READ:
+            crowd += 1
+        return crowd
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
         """Read the configuration from the record of a rule."""
         return cls(*(record[name] for name in cls._fields))
+
+
+def tests_of_three(kept: int) -> int:
+    """Return about how many sets of up to three columns a candidate is tested with, if all columns stay.
+
+    A sixth of the cube for the candidate itself, and half of it for the kept columns, given the candidate.
+    """
+    return 2 * kept**3 // 3
 
 
 #: The configuration as fields of a rule's state.
@@ -109,13 +129,18 @@ class MarkovBlanket(RedundancyRule):
         """Arrival numbers of the columns kept, in order."""
         return np.array([kept.feature for kept in self._kept], np.int64)
 
+    @property
+    def crowd(self) -> int:
+        """Number of kept columns from which on sets are smaller."""
+        return self._config.crowd
+
     def settle(self, candidates: Candidates) -> Outcome:
         """Decide on candidates in order, given the kept columns."""
         found: list[Separation | None] = []
         evicted: list[Eviction] = []
         for j in range(len(candidates.at)):
             new = self._arrived(candidates, j)
-            self._largest = self._config.largest(len(self._kept))
+            self._largest = self._config.largest(len(self._kept), self.crowd)
             if self._config.newcomer_first:
                 separation = self._separation(new, self._kept)
                 if separation is None:
