@@ -8,10 +8,11 @@ _PAGE = """\
 # Mutants
 
 How many small faults of the source do the tests catch? A fault is another comparison, operator or number, a
-negated condition, or a missing statement. Each is planted alone and tried on the five files of tests that
-name most of what its file defines, and on contracts of its classes, within {seconds:g} processor seconds
-(40 more to compile a kernel), in which a busy machine does less; what survives the quick tier is tried on the
-full one, within twice as much. Both counts are lower bounds: other tests, or more time, may catch more.
+negated condition, or a missing statement. Each is planted alone and tried on the tests of the quick tier
+that run the function that holds it, cheap and special tests first, within {seconds:g} processor seconds; a
+fault in a kernel on the tests of its file without the JIT, then, with 30 seconds more to compile, on the tests
+that call it. What survives is tried on the full tier in the same way, within twice as much. Both counts are
+lower bounds: more time may catch more.
 
 Written by `python -m tools.mutants --seed {seed} --count {count} --write docs/evidence/mutants.md` on {date}
 for commit {commit}: {count} of {of:,} possible faults, drawn by the seed. `mutants.jsonl` beside it has
