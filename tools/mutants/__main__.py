@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument(
         "--seconds",
         type=float,
-        default=8,
+        default=6,
         help="processor time per mutant, in the full tier twice; 0: try none",
     )
     parser.add_argument(
@@ -58,8 +58,8 @@ def main() -> None:
         git = ["git", "-C", str(tree), "rev-parse", "--short", "HEAD"]
         commit = subprocess.run(git, capture_output=True, text=True, check=True).stdout.strip()  # noqa: S603
         text = page(
-            list(rows.values()), list(tiers), seed=options.seed, of=len(sample), commit=commit,
-            seconds=options.seconds or parser.get_default("seconds"),
+            list(rows.values()), list(tiers), seed=options.seed, count=options.count, of=len(sample),
+            commit=commit, seconds=options.seconds or parser.get_default("seconds"),
         )  # fmt: skip
         options.write.write_text(text)
 
