@@ -8,14 +8,15 @@ _PAGE = """\
 # Mutants
 
 How many small faults of the source do the tests catch? A fault is another comparison, operator or number, a
-negated condition, or a missing statement. Each is planted alone and tried on the five files of tests that
-name most of what its file defines, and on contracts of its classes, within {seconds:g} processor seconds
-(40 more to compile a kernel), in which a busy machine does less; what survives the quick tier is tried on the
-full one, within twice as much. Both counts are lower bounds: other tests, or more time, may catch more.
+negated condition, or a missing statement. Each is planted alone and tried on the tests of the quick tier
+that run the function that holds it, cheap and special tests first, within {seconds:g} processor seconds; a
+fault in a kernel on the tests of its file without the JIT, then, with 30 seconds more to compile, on the
+tests that call it. What survives is tried on the full tier in the same way, within twice as much. Both counts
+are lower bounds: more time may catch more.
 
 Written by `python -m tools.mutants --seed {seed} --count {count} --write docs/evidence/mutants.md` on {date}
-for commit {commit}: {count} of {of:,} possible faults, drawn by the seed. `mutants.jsonl` beside it has
-a line for each; given by `--results` in a clone of that commit, a larger `--count` continues it.
+for commit {commit}: {count} of {of:,} possible faults, drawn by the seed; {tried} were tried. `mutants.jsonl`
+beside it has a line for each; given by `--results` in a clone of that commit, the command tries the rest.
 
 {shares}
 
@@ -35,7 +36,14 @@ def table(rows: list[dict[str, str]], tiers: list[str]) -> str:
 
 
 def page(
-    rows: list[dict[str, str]], tiers: list[str], *, seed: int, of: int, commit: str, seconds: float
+    rows: list[dict[str, str]],
+    tiers: list[str],
+    *,
+    seed: int,
+    count: int,
+    of: int,
+    commit: str,
+    seconds: float,
 ) -> str:
     """Return counts and survivors as Markdown; a fault on which the tests never end is caught as well."""
     shares = []
@@ -61,7 +69,14 @@ def page(
         lines += ["", f"## Survivors of the {tier} tier", ""]
         some = sorted((row for row in rows if row.get(tier) == "survived"), key=lambda row: row["mutant"])
         lines += [f"- `{row['mutant'].removeprefix('src/streamsieve/')}`{_late(row, tier)}" for row in some]
-    numbers = {"seed": seed, "count": len(rows), "of": of, "commit": commit, "seconds": seconds}
+    numbers = {
+        "seed": seed,
+        "count": count,
+        "tried": len(rows),
+        "of": of,
+        "commit": commit,
+        "seconds": seconds,
+    }
     today = f"{datetime.now(tz=UTC):%Y-%m-%d}"
     return _PAGE.format(**numbers, date=today, shares="\n".join(shares), table="\n".join(lines))
 

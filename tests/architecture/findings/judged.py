@@ -4,10 +4,6 @@ A defect of cost has tests of what is computed, because times are no tests: benc
 (`many_classes`, `rows`, and part 5 of `benchmarks.streaming_fs`).
 """
 
-import pytest
-
-from tests.helpers.listed import assert_exist
-
 DEFECTS = {
     "D1 a nominal column of 33 levels was cut into five bins": """
         columns/test_column_types.py::test_a_hub_of_names_is_found_whatever_the_number_of_its_levels
@@ -55,12 +51,3 @@ DEFECTS = {
     "D14 an empty text was no name for a column": """
         columns/test_sizes.py::test_an_empty_text_is_a_name_on_both_axes""",
 }
-
-
-@pytest.mark.parametrize("defect", DEFECTS)
-def test_a_defect_has_tests_that_exist(defect):
-    assert_exist(DEFECTS[defect].split())
-
-
-def test_all_are_here():
-    assert [defect.partition(" ")[0] for defect in DEFECTS] == [f"D{i}" for i in range(1, 15)]

@@ -5,15 +5,6 @@ D: pictures and the report.  E: packaging.  M: what was missing.
 An id in brackets is a file of the corpus of messy files.
 """
 
-from pathlib import Path
-
-import pytest
-
-from tests.cli.messy import CASES
-from tests.helpers.listed import assert_exist
-
-ROOT = Path(__file__).parents[2]
-
 DEFECTS = {
     "A1 whole-number targets were taken for classes": """
         test_targets.py::test_many_whole_numbers_are_numeric_and_it_is_said
@@ -128,7 +119,7 @@ DEFECTS = {
         evaluation/test_recommendation.py::test_in_a_notebook_it_is_short_and_escaped""",
     "C13 a page referred to a table that is elsewhere": """
         docs/test_readme.py::test_links_lead_somewhere
-        architecture/test_first_hour.py::test_no_page_looks_for_the_table_of_methods_in_the_readme""",
+        architecture/test_findings.py::test_no_page_looks_for_the_table_of_methods_in_the_readme""",
     "D1 the report": """
         evaluation/test_html.py::test_significance_is_no_fainter_and_the_dots_have_a_scale
         evaluation/test_html.py::test_no_hole_between_cards_and_a_mark_where_a_table_goes_on
@@ -146,7 +137,7 @@ DEFECTS = {
         benchmarks/test_benchmarks.py::test_pictures_of_growth_say_what_is_held_fixed""",
     "D6 the picture of craters": """
         examples/test_craters.py::test_marks_differ_by_more_than_red_and_green_and_cover_no_crater""",
-    "E packaging": """
+    "E1 packaging": """
         docs/test_release.py::test_every_extra_is_tried_by_the_release_check
         docs/test_release.py::test_the_table_of_extras_says_what_each_brings
         docs/test_release.py::test_the_long_description_has_no_relative_link
@@ -210,24 +201,3 @@ DEFECTS = {
         cli/test_answers.py::test_the_package_runs_as_a_module
         test_selecting.py::test_run_opens_what_is_not_open""",
 }
-
-
-@pytest.mark.parametrize("defect", DEFECTS)
-def test_a_defect_has_tests_that_exist(defect):
-    held = DEFECTS[defect].split()
-    files = [each.removesuffix("]").partition("[")[2] for each in held if "::" not in each]
-    assert all(name in CASES for name in files), files
-    tests = [each for each in held if "::" in each]
-    assert files or tests
-    if tests:
-        assert_exist(tests)
-
-
-def test_all_are_here():
-    letters = [defect[0] for defect in DEFECTS]
-    assert [letters.count(letter) for letter in "ABCDEM"] == [6, 14, 13, 6, 1, 13]
-
-
-def test_no_page_looks_for_the_table_of_methods_in_the_readme():
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
-    assert [page.name for page in pages if "table of the README" in page.read_text()] == []

@@ -4,10 +4,6 @@ H: memory or data is lost.  M: a run that hangs, dies or misleads.  L: unclear e
 S: states of streams that were merged, or learned in parts.
 """
 
-import pytest
-
-from tests.helpers.listed import assert_exist
-
 FINDINGS = {
     "H1 sparse indices out of range reached the kernels": """
         test_sparse_border.py::test_broken_compressed_matrices_are_refused_before_any_conversion
@@ -82,13 +78,3 @@ FINDINGS = {
     "S4 dense and sparse parts": """
         engines/test_dask_frames.py::test_sparse_and_dense_chunks_are_of_one_kind""",
 }
-
-
-@pytest.mark.parametrize("finding", FINDINGS)
-def test_a_finding_has_tests_that_exist(finding):
-    assert_exist(FINDINGS[finding].split())
-
-
-def test_all_are_here():
-    letters = [finding[0] for finding in FINDINGS]
-    assert [letters.count(letter) for letter in "HMLS"] == [3, 5, 10, 4]

@@ -4,14 +4,6 @@ The tests compare with the way that failed, where it is still offered (`p_value=
 declared), or state in their text what it did.
 """
 
-import inspect
-import re
-
-import pytest
-
-import streamsieve as ss
-from tests.helpers.listed import assert_exist
-
 ERRORS = {
     "E1 Fisher's z is liberal in the tail, where online procedures work": """
         columns/test_p_values.py::test_an_online_procedure_over_few_rows_keeps_null_columns_as_seldom_as_promised
@@ -40,7 +32,7 @@ ERRORS = {
         columns/test_dependent_rows.py::test_the_false_discovery_rate_holds_over_autocorrelated_rows
         columns/test_dependent_rows.py::test_the_false_discovery_rate_holds_over_groups
         columns/test_dependent_rows.py::test_an_autocorrelated_target_warns_once_and_names_the_parameter
-        architecture/test_promises.py::test_what_has_a_level_says_that_rows_must_be_independent""",
+        architecture/test_findings.py::test_what_has_a_level_says_that_rows_must_be_independent""",
     "E9 heavy tails on both sides, or a rare class and a skewed column": """
         independence/test_confirmation.py::test_the_probability_of_a_small_p_value_is_at_most_the_level
         independence/test_confirmation.py::test_online_fdr_keeps_no_more_null_columns_than_promised_of_skewed_data
@@ -66,29 +58,3 @@ ORACLES = {
     "onlineFDR (R), printed vectors": """
         columns/test_online_fdr.py::test_levels_and_decisions_are_the_published_ones""",
 }
-
-
-@pytest.mark.parametrize("what", [*ERRORS, *ORACLES])
-def test_each_has_tests_that_exist(what):
-    assert_exist({**ERRORS, **ORACLES}[what].split())
-
-
-def test_all_errors_are_here():
-    assert [error[:2] for error in ERRORS] == [f"E{i}" for i in range(1, 10)]
-
-
-def with_a_level():
-    for name in dir(ss):
-        thing = getattr(ss, name)
-        if inspect.isclass(thing) and {"alpha", "p_value"} & {*inspect.signature(thing).parameters}:
-            yield name
-
-
-@pytest.mark.parametrize("name", list(with_a_level()))
-def test_what_has_a_level_says_that_rows_must_be_independent(name):
-    text = " ".join(getattr(ss, name).__doc__.split())
-    assert re.search(r"independent rows|rows (are|must be) independent", text), name
-
-
-def test_many_have_a_level():
-    assert len(list(with_a_level())) >= 15
