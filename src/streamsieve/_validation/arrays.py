@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 from sklearn.utils.validation import check_array, validate_data
 
 from streamsieve._frames import (
@@ -24,6 +25,8 @@ from streamsieve.exceptions import InputError, InputTypeError
 from streamsieve.protocols import Matrix
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+#: Before 1.9, scikit-learn reads names by the interchange protocol of dataframes, which polars 2 lacks.
+_BY_PROTOCOL = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
 
 
 def clean(X: Any, sparse: str) -> Any:
@@ -70,10 +73,10 @@ def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
             return X
     if selector.traits.text and holds_text(X):
         with as_input_errors():
-            return as_objects(validate_data(selector, X, reset=reset, skip_check_array=True))
+            return as_objects(_validated(selector, X, reset=reset, skip_check_array=True))
     refuse_text(X)
     with as_input_errors():
-        out = validate_data(
+        out = _validated(
             selector, X, reset=reset, accept_sparse=sparse, dtype=list(FLOATS), ensure_all_finite=False
         )
     if sp.issparse(out):
@@ -93,7 +96,7 @@ def refuse_sparse(selector: Any, X: Any) -> None:
 def check_frame(selector: Any, X: Any) -> None:
     """Check the names and the width of a dataframe by scikit-learn's rules, without converting it."""
     with as_input_errors():
-        validate_data(selector, X, reset=False, skip_check_array=True)
+        _validated(selector, X, reset=False, skip_check_array=True)
 
 
 def check_kept(selector: Any, X: Any) -> None:
@@ -107,6 +110,27 @@ def check_kept(selector: Any, X: Any) -> None:
         )
     if not selector.traits.missing:
         refuse_non_finite(values, names_of(X))
+
+
+def _validated(selector: Any, X: Any, *, reset: bool, skip_check_array: bool = False, **options: Any) -> Any:
+    """Call scikit-learn's ``validate_data``, also for frames whose names it does not find."""
+    if not (_BY_PROTOCOL and is_frame(X) and not hasattr(X, "__dataframe__")):
+        return validate_data(selector, X, reset=reset, skip_check_array=skip_check_array, **options)
+    validate_data(selector, _Header(X), reset=reset, skip_check_array=True)
+    return X if skip_check_array else check_array(X, estimator=selector, input_name="X", **options)
+
+
+class _Header:
+    """Shape and names of a dataframe, where scikit-learn before 1.9 looks for them."""
+
+    def __init__(self, X: Any) -> None:
+        self.shape, self._names = X.shape, names_of(X)
+
+    def __dataframe__(self) -> _Header:
+        return self
+
+    def column_names(self) -> list[str] | None:
+        return self._names
 
 
 def _is_plain(X: Any) -> bool:
