@@ -110,6 +110,7 @@ def test_columns_of_other_byte_order_and_sparse_bool_columns_are_numbers():
     assert [d.event for d in decided[0]] == [d.event for d in decided[1]]
 
 
+@pytest.mark.filterwarnings("ignore:X has feature names")  # scikit-learn before 1.9 reads those of a batch
 def test_transform_takes_a_record_batch():
     batch = pa.record_batch(dict(zip(names(), X.T.copy(), strict=True)))
     screen = ss.Screen("f", k=1).fit(X, Y)
@@ -137,6 +138,7 @@ def test_a_bad_value_in_a_batch_of_coordinates_is_placed():
 
 
 def test_river_minibatches_are_dataframes_of_numbers():
+    pytest.importorskip("river")
     from streamsieve.adapters.river import RiverSelector  # an extra
 
     with pytest.raises(InputTypeError, match="pandas dataframe, got a ndarray"):

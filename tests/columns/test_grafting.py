@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import sklearn
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
@@ -20,6 +21,8 @@ from tests.columns.streams import FORMS, WHOLE, columns, equal_twins, lines, off
 from tests.real_data import load_real
 from tests.reference.grafting import grafting
 
+#: What tells scikit-learn before 1.8 that there is an l1 penalty.
+ELASTIC = {"penalty": "elasticnet"} if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8) else {}
 LOSSES = {"squared": "regression", "logistic": "binary", "multinomial": "multiclass"}
 
 
@@ -237,7 +240,7 @@ def test_swept_it_is_the_logistic_regression(loss, l1_ratio):
         form = sp.csc_array if case % 2 else np.ascontiguousarray
         sieve = Grafting(0.04, l1_ratio=l1_ratio, standardize=False, sweeps=None).fit(form(X), y)
         peer = LogisticRegression(
-            C=1 / (0.04 * len(y)), l1_ratio=l1_ratio, solver="saga", tol=1e-9, max_iter=10**5
+            C=1 / (0.04 * len(y)), l1_ratio=l1_ratio, solver="saga", tol=1e-9, max_iter=10**5, **ELASTIC
         ).fit(X, y)
         assert sieve.coef_.shape == peer.coef_.shape
         assert sieve.intercept_.shape == peer.intercept_.shape

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy
 import scipy.sparse as sp
 import scipy.stats
 
@@ -19,6 +20,7 @@ FORMS = {
 }
 
 
+SCIPY = tuple(map(int, scipy.__version__.split(".")[:2]))
 #: Rows that a test given nothing takes up.
 LOST = {"t": 2, "z": 3}
 BOTH_WAYS = pytest.mark.parametrize("way", LOST)
@@ -39,7 +41,8 @@ def test_the_critical_correlation_is_where_the_p_value_is_alpha(alpha, condition
     for n in (4 + conditioned, 10, 100, 10_000, 10_000_000):
         freedom = np.array(n - conditioned - LOST[way])
         r = critical_given(alpha, freedom, way=way)
-        assert r == pytest.approx(twin.critical(alpha, n, conditioned, way), rel=1e-9)
+        if alpha > 1e-100 or SCIPY >= (1, 14):  # before, its quantile of t is wrong that far in the tail
+            assert r == pytest.approx(twin.critical(alpha, n, conditioned, way), rel=1e-9)
         if r < 1 - 1e-9:
             assert p_value_given(r, freedom, way=way) == pytest.approx(alpha, rel=1e-5)
 

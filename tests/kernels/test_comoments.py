@@ -62,7 +62,7 @@ def test_dense_rows_with_missing_values_go_into_cells():
 def test_sparse_rows_go_into_a_cache_line_a_feature(dtype):
     rng = np.random.default_rng(2)
     n, p = 15, 4
-    X = sp.random_array((n, p), density=0.6, format="csr", rng=rng, dtype=dtype)
+    X = sp.random_array((n, p), density=0.6, format="csr", random_state=rng, dtype=dtype)
     X.data[::5] = np.nan
     y, w = rng.normal(size=n) + 2, rng.random(n) * (np.arange(n) != 6)
     table = np.zeros((p, 8))

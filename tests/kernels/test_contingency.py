@@ -96,7 +96,7 @@ def test_dense_rows_are_counted_in_tables_that_double(dtype, order, weighted):
 
 def test_sparse_rows_are_counted_until_the_pool_is_full():
     rng = np.random.default_rng(1)
-    X = sp.random_array((20, 4), density=0.6, format="csr", rng=rng)
+    X = sp.random_array((20, 4), density=0.6, format="csr", random_state=rng)
     X.data = np.round(X.data * 4)
     X.data[::6] = np.nan
     y = rng.integers(0, 3, 20)

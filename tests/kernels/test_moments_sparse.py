@@ -14,7 +14,7 @@ from tests.helpers.blocks import arrays
 def test_the_table_holds_weight_mean_and_squares_of_what_is_stored(weighted, dtype):
     rng = np.random.default_rng(0)
     n, p, classes = 14, 6, 3
-    X = sp.random_array((n, p), density=0.5, format="csr", rng=rng, dtype=dtype)
+    X = sp.random_array((n, p), density=0.5, format="csr", random_state=rng, dtype=dtype)
     X.data[::7] = np.nan
     codes, w = rng.integers(0, classes, n), rng.random(n) * (np.arange(n) != 3)
     table = aligned_zeros((p, classes, 4))

@@ -57,7 +57,7 @@ def test_units_and_forms_do_not_matter(form):
 
 def test_many_sparse_features():
     rng = np.random.default_rng(3)
-    X = sp.random_array((150, 4000), density=0.05, rng=rng, format="csr")
+    X = sp.random_array((150, 4000), density=0.05, random_state=rng, format="csr")
     y = np.asarray(X[:, [100, 2000, 3000]].sum(axis=1)).ravel() > 0.1
     found = ss.FGM(k=20, group_size=5).fit(X, y)
     assert {100, 2000, 3000} <= set(found.ranked_)

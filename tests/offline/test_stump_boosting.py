@@ -77,7 +77,7 @@ def test_a_later_feature_mends_what_the_first_misses():
 def test_wide_sparse_columns():
     rng = np.random.default_rng(5)
     y = labels(rng, 200, 2)
-    X = sp.random_array((200, 3000), density=0.02, rng=rng, format="csc")
+    X = sp.random_array((200, 3000), density=0.02, random_state=rng, format="csc")
     X = sp.lil_array(X)
     X[:, 1234] = np.where(rng.random(200) < 0.9, y, 0)[:, None]
     assert ss.StumpBoosting(1).fit(sp.csr_array(X), y).ranked_.tolist() == [1234]

@@ -26,6 +26,8 @@ Source: Siu, Xu (2018), Algorithms 1 to 5; ALGORITHMS.md 6.9.
 import itertools
 from types import SimpleNamespace
 
+import warnings
+
 import numpy as np
 import scipy.stats
 
@@ -226,7 +228,9 @@ def wilcoxon(a, b):
     """Return the p-value of the signed-rank test; 1 for equal columns."""
     if np.array_equal(a, b):
         return 1.0
-    return scipy.stats.wilcoxon(a, b, zero_method="wilcox", correction=False, method="asymptotic").pvalue
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sample size too small")  # of SciPy before 1.14
+        return scipy.stats.wilcoxon(a, b, zero_method="wilcox", correction=False, method="approx").pvalue
 
 
 def separating(known, new, how):

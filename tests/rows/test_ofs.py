@@ -81,7 +81,7 @@ def test_several_of_ten_planted_features_are_found_and_no_more_is_claimed():
 
 def test_rows_are_learnt_with_few_of_a_million_features():
     rng = np.random.default_rng(6)
-    X = sp.random_array((400, 1_000_000), density=5e-5, format="csr", rng=rng)
+    X = sp.random_array((400, 1_000_000), density=5e-5, format="csr", random_state=rng)
     signal = rng.integers(0, 2, 400)
     X = sp.csr_array(sp.hstack([X, sp.csr_array(signal[:, None] * 2.0 - 1)]))
     selector = OFS(3, variant="paper").fit(X, signal)

@@ -45,7 +45,8 @@ def streamed(selector, X, y, cut):
 def bits(selector):
     """All that a fitted selector shows, but for the ledger, which depends on when it is read."""
     public = (name for name in dir(selector) if name.endswith("_") and not name.startswith("_"))
-    return {name: np.array(getattr(selector, name)).tobytes() for name in public if name != "ledger_"}
+    shown = (name for name in public if name != "ledger_" and hasattr(selector, name))
+    return {name: np.array(getattr(selector, name)).tobytes() for name in shown}
 
 
 @each

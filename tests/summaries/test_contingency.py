@@ -145,7 +145,7 @@ def test_wide_batches_on_several_threads():
 
 def test_many_values_of_many_sparse_features():
     rng = np.random.default_rng(11)
-    X = sp.random_array((3000, 400), density=0.05, format="csr", rng=rng)
+    X = sp.random_array((3000, 400), density=0.05, format="csr", random_state=rng)
     X.data = np.round(X.data * 30)
     y = rng.integers(0, 2, 3000)
     summary, dense = Contingency(), Contingency()
