@@ -24,9 +24,8 @@ Source: Siu, Xu (2018), Algorithms 1 to 5; ALGORITHMS.md 6.9.
 """
 
 import itertools
-from types import SimpleNamespace
-
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import scipy.stats
