@@ -496,6 +496,10 @@ CASES = {
     "ninety_nine.csv": Case(
         plain(text(CODED)), says="99 in answer is far from the other values: if it means that a value is missing"
     ),
+    "ninety_nine_and_holes.csv": Case(
+        plain(text(CODED.assign(answer=CODED["answer"].where(np.arange(N) % 7 > 0)))), options=("--missing", "omit"),
+        says="99 in answer is far from the other values",
+    ),
     "ninety_nine_point.csv": Case(
         plain(text(CODED.astype({"answer": float}))), options=("--na", "99"), error="'answer' has missing values",
         advice=("--missing", "omit"),

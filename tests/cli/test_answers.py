@@ -130,6 +130,13 @@ def test_indicators_of_a_column_are_one_group(tmp_path, capsys):
     assert sieve.get_feature_names_out().tolist() == twin.get_feature_names_out().tolist()
 
 
+def test_a_text_column_is_explained_by_its_indicators(table, capsys):
+    out = said(capsys, "select", table, "--target", "label", "--explain", "city", "--explain", "dose")
+    assert re.findall(r"^(city=\w+|dose)\b.*?: (?:kept|rejected|evicted)", out, re.MULTILINE) == [
+        *ss.open(table, target="label", categories="auto").encoded["city"], "dose"
+    ]  # fmt: skip
+
+
 def test_a_table_is_no_saved_selector(table, refused):
     refused(["show", table], "patients.csv is a table", "streamsieve select patients.csv")
 
@@ -138,7 +145,6 @@ def test_options_are_checked_before_any_work(table, refused, monkeypatch):
     monkeypatch.setattr(ss.TopK, "offer", lambda *_: pytest.fail("it worked first"))
     base = ["select", table, "--target", "label"]
     refused([*base, "--explain", "dosis"], "there is no feature 'dosis'; did you mean 'dose'?")
-    refused([*base, "--explain", "city"], "was encoded as city=Lima")
     refused([*base, "--id", "noise_1", "--explain", "noise_1"], "was left out (excluded)")
     refused([*base, "--missing", "drop"], "--missing must be one of")
     refused([*base, "--categories", "no"], "--categories must be one of")

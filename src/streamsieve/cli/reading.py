@@ -184,19 +184,17 @@ def _names(names: Any, few: int = 5) -> str:
     return ", ".join(names[:few]) + (f" and {len(names) - few} more" if len(names) > few else "")
 
 
-def check_explained(feature: str, source: Any) -> None:
-    """Refuse, before any work, to explain a feature that there is not."""
+def features_of(column: str, source: Any) -> list[str]:
+    """Return the features to explain for a column: itself, or those that encode its text."""
     names = getattr(source, "names", None)
-    if names is None or feature in names:
-        return
-    made = getattr(source, "encoded", {}).get(feature)
+    if names is None or column in names:
+        return [column]
+    made = getattr(source, "encoded", {}).get(column)
     if made:
-        raise ParameterError(
-            f"--explain {feature}: this text column was encoded as {_names(made)}: name one of these"
-        )
-    why = next((why for why, some in getattr(source, "left_out", {}).items() if feature in some), None)
+        return list(made)
+    why = next((why for why, some in getattr(source, "left_out", {}).items() if column in some), None)
     if why is not None:
         raise ParameterError(
-            f"--explain {feature}: this column was left out ({why}), so there is no decision on it"
+            f"--explain {column}: this column was left out ({why}), so there is no decision on it"
         )
-    raise ParameterError(f"there is no feature {feature!r}{did_you_mean(feature, names)}")
+    raise ParameterError(f"there is no feature {column!r}{did_you_mean(column, names)}")

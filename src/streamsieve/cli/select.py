@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -27,7 +27,7 @@ from streamsieve.cli.options import Engine, Output, Reading
 from streamsieve.cli.output import check_files, console, say, say_json, warnings_as_notes
 from streamsieve.cli.parameters import parsed, plain_parameters, task_parameter
 from streamsieve.cli.progress import progress
-from streamsieve.cli.reading import check, check_explained, described, named_ways_out, opened, take_types
+from streamsieve.cli.reading import check, described, features_of, named_ways_out, opened, take_types
 from streamsieve.cli.results import (
     confirmed_features,
     counts_of,
@@ -122,8 +122,10 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     if source is None:
         source = opened(request.data, request.reading, exclude=request.rows.columns)
     take_types(selector, request.reading, source)
-    for feature in output.explain or ():
-        check_explained(feature, source)
+    if output.explain:
+        features = [feature for column in output.explain for feature in features_of(column, source)]
+        output = replace(output, explain=features)
+        request = replace(request, output=output)
     suspects = Suspects()
     watched = Watched(source, suspects)
     with (

@@ -172,11 +172,12 @@ def _whole(X: npt.NDArray[Any], rows: npt.NDArray[Any]) -> list[int]:
 
 def _marks(X: npt.NDArray[Any]) -> Iterator[tuple[int, float]]:
     """Yield columns whose smallest or largest number may mean a missing value: it is apart, and repeated."""
-    for extreme in (X.min(axis=0), X.max(axis=0)):
+    for extreme in (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)):  # of the values that are not NaN
         for j in np.flatnonzero(np.isin(extreme, MARKS)):
-            mark, others = float(extreme[j]), X[X[:, j] != extreme[j], j]
+            mark, known = float(extreme[j]), X[~np.isnan(X[:, j]), j]
+            others = known[known != mark]
             apart = np.abs(others - mark).min() > np.ptp(others) if len(others) else False
-            if apart and len(X) - len(others) > 1 and np.ptp(others) > 0:
+            if apart and len(known) - len(others) > 1 and np.ptp(others) > 0:
                 yield int(j), mark
 
 
