@@ -11,6 +11,7 @@ import lzma
 import sqlite3
 import sys
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -71,7 +72,7 @@ def zstd(path):
 
 
 def sqlite(path):
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         frame().to_sql("patients", connection, index=False)
     connection.close()
 
@@ -152,7 +153,7 @@ def dated(path, format_="%Y-%m-%d"):
 def database(path):
     """Write two tables, one under a name with a blank, and a view that joins them."""
     data = frame().assign(id=np.arange(N))
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         data.drop(columns="label").to_sql("lab values", connection, index=False)
         data[["id", "label"]].to_sql("people", connection, index=False)
         joined = 'select l.*, p.label from "lab values" l join people p using (id)'

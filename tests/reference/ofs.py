@@ -12,6 +12,8 @@ Source: Wang, Zhao, Hoi, Jin (2014), algorithm 2; ALGORITHMS.md 7.1.
 """
 
 import math
+from functools import reduce
+from operator import add
 
 import numpy as np
 
@@ -33,7 +35,12 @@ def ofs(X, y, *, k, learning_rate=0.2, l2=0.01):
 
 def product(w, x):
     """Return w'x, added up from the first feature to the last."""
-    return float(sum(a * b for a, b in zip(w.tolist(), x.tolist(), strict=True)))
+    return added(a * b for a, b in zip(w.tolist(), x.tolist(), strict=True))
+
+
+def added(numbers):
+    """Return a sum from left to right; since Python 3.12 the built-in one makes up for rounding."""
+    return reduce(add, numbers, 0.0)
 
 
 def shortened(w, radius):

@@ -18,7 +18,7 @@ Source: Wang, Zhao, Hoi, Jin (2014), algorithm 3; ALGORITHMS.md 7.2.
 
 import numpy as np
 
-from tests.reference.ofs import shortened, truncated
+from tests.reference.ofs import added, shortened, truncated
 
 WORD = 2**32
 
@@ -33,7 +33,7 @@ def partial_ofs(X, y, *, k, learning_rate=0.02, exploration=0.2, radius=10.0, se
         explores = probability == 1.0 or uniform(seed, row, 0) < probability
         chosen = draw(d, k, seed, row) if explores else np.flatnonzero(w).tolist()
         looked_at.append(chosen)
-        margins.append(label * sum(w[j] * x[j] for j in sorted(chosen)))
+        margins.append(label * added(w[j] * x[j] for j in sorted(chosen)))
         if margins[-1] <= 0:
             w = w + learning_rate * label * estimate(x, w, chosen, k, exploration)
             w = truncated(shortened(w, radius), k)

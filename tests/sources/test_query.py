@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -27,7 +28,7 @@ def filled(execute, many):
 
 @pytest.fixture
 def sqlite_file(tmp_path):
-    with sqlite3.connect(tmp_path / "t.db") as con:
+    with closing(sqlite3.connect(tmp_path / "t.db")) as con, con:
         filled(con.execute, lambda rows: con.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows))
     return tmp_path / "t.db"
 
@@ -63,7 +64,7 @@ def test_sqlite_by_address_and_by_connection(sqlite_file):
 
 
 def test_a_late_text_in_a_column_of_sqlite_says_what_to_do(sqlite_file):
-    with sqlite3.connect(sqlite_file) as con:
+    with closing(sqlite3.connect(sqlite_file)) as con, con:
         con.execute("CREATE TABLE odd (a, y INTEGER)")
         con.executemany("INSERT INTO odd VALUES (?, 1)", [(1,)] * 5000 + [("x",)])
     with pytest.raises(SourceError, match="the query failed after row .*CAST a column in the query"):
@@ -112,7 +113,7 @@ def test_any_keys_are_cut_into_ranges_that_hold_every_row_once(seed, tmp_path):
     keys = rng.integers(-50, [1, 3, 40, 10**12][seed % 4], n).tolist()
     missing = rng.random(n) < [0.0, 0.2, 1.0][seed % 3]
     rows = [(None if gone else key, i) for i, (key, gone) in enumerate(zip(keys, missing, strict=True))]
-    with sqlite3.connect(tmp_path / "k.db") as con:
+    with closing(sqlite3.connect(tmp_path / "k.db")) as con, con:
         con.execute("CREATE TABLE t (id INTEGER, a INTEGER)")
         con.executemany("INSERT INTO t VALUES (?, ?)", rows)
     with duckdb.connect(str(tmp_path / "k.duckdb")) as con:
@@ -132,7 +133,7 @@ def test_any_keys_are_cut_into_ranges_that_hold_every_row_once(seed, tmp_path):
 
 def test_rows_that_go_between_planning_and_reading_are_missed(sqlite_file):
     parts = keyed(f"sqlite:///{sqlite_file}").parts(400)
-    with sqlite3.connect(sqlite_file) as con:
+    with closing(sqlite3.connect(sqlite_file)) as con, con:
         con.execute("DELETE FROM t WHERE id = 500")
     with pytest.raises(SourceError, match="the query, id from 400 below 800 has 1 rows less than when"):
         list(parts[1].rows(100))
