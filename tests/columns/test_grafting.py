@@ -21,7 +21,7 @@ from tests.columns.streams import FORMS, WHOLE, columns, equal_twins, lines, off
 from tests.real_data import load_real
 from tests.reference.grafting import grafting
 
-#: What tells scikit-learn before 1.8 that there is an l1 penalty.
+#: How scikit-learn before 1.8 is asked for an l1 penalty.
 ELASTIC = {"penalty": "elasticnet"} if tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8) else {}
 LOSSES = {"squared": "regression", "logistic": "binary", "multinomial": "multiclass"}
 

@@ -67,7 +67,8 @@ USES = {
     """,
     "sql": """
         import sqlite3, streamsieve as ss
-        with sqlite3.connect("table.sqlite") as database:
+        from contextlib import closing
+        with closing(sqlite3.connect("table.sqlite")) as database, database:
             database.execute("create table visits (dose real, noise real, ill integer)")
             rows = [(i % 2 + i % 7 / 10, i % 5, i % 2) for i in range(300)]
             database.executemany("insert into visits values (?, ?, ?)", rows)
