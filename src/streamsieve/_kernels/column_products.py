@@ -31,8 +31,8 @@ def row_major(
 ) -> None:  # fmt: skip
     """Columns first..last of a block whose row i begins at ``flat[i * width]``.
 
-    In tiles of 256 columns, whose accumulators stay in L1; four rows at a time.  ``doubtful``, unless it is
-    empty, says of columns whose t test may be wrong (see `_doubt`) that it is, as long as they are in L2.
+    In tiles of 256 columns, whose accumulators stay in L1; four rows at a time.  Columns whose t test may be
+    wrong are marked in ``doubtful``, unless it is empty, while they are still in L2: see `_doubt`.
     """
     n = len(y)
     places = np.empty(256, np.int64)

@@ -185,7 +185,7 @@ def _names(names: Any, few: int = 5) -> str:
 
 
 def features_of(column: str, source: Any) -> list[str]:
-    """Return the features to explain for a column: itself, or those that encode its text."""
+    """Return the features to explain for a column: itself, or those that encode its text; refuse others."""
     names = getattr(source, "names", None)
     if names is None or column in names:
         return [column]

@@ -14,6 +14,7 @@ Sets without the candidate were tried before, so no kept column is tested agains
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple, Self
 
@@ -59,17 +60,21 @@ class MarkovBlanketConfig(NamedTuple):
 
     def crowd_of(self, reads: int) -> int:
         """Return the crowd for tests that read this number of rows each: a candidate takes seconds."""
-        if self.crowd == NO_CROWD:
-            return NO_CROWD
-        crowd = min(self.crowd, LEAST_CROWD)
-        while crowd < self.crowd and reads * tests_of_three(crowd + 1) <= MOST_READ:
-            crowd += 1
-        return crowd
+        return self.crowd if self.crowd == NO_CROWD else _crowd_of(self.crowd, reads)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
         """Read the configuration from the record of a rule."""
         return cls(*(record[name] for name in cls._fields))
+
+
+@lru_cache(maxsize=64)
+def _crowd_of(most: int, reads: int) -> int:
+    """Return the largest crowd up to ``most`` whose tests read at most ``MOST_READ`` rows."""
+    crowd = min(most, LEAST_CROWD)
+    while crowd < most and reads * tests_of_three(crowd + 1) <= MOST_READ:
+        crowd += 1
+    return crowd
 
 
 def tests_of_three(kept: int) -> int:
