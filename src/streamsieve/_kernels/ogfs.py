@@ -224,7 +224,8 @@ def _certain(
             largest = max(largest, product)
     length = np.sqrt(square)
     known = nearest + length / ridge < -CLEAR and length / ridge <= near
-    return known and largest + length / (2.0 * np.sqrt(ridge)) < penalty - CLEAR
+    certain: bool = known and largest + length / (2.0 * np.sqrt(ridge)) < penalty - CLEAR
+    return certain
 
 
 @nb.njit(nogil=True, cache=True)
