@@ -56,7 +56,7 @@ class ElasticNet(NamedTuple):
         """
         weights, bound = weights.copy(), max(self.least - TOLERANCE, 0.0)
         least, near = (bound if self.ridge > 0 else TO_THE_END), np.inf
-        while True:
+        for _ in range(3):  # for the columns that stay, then for who absorbs the others, then to the end
             rest, sweeps = kernel.descend(
                 gram, products, weights, self.lasso, self.ridge, TOLERANCE, MOST_SWEEPS, least, near
             )
