@@ -32,6 +32,7 @@ STUDIES = (
     "recovery",
     "interactions",
     "networks",
+    "conditioning",
     "defaults",
 )
 

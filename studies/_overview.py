@@ -43,6 +43,7 @@ PUBLISHED = (
     Printed(LATER, "planted features, by annealing and by baselines", "recovery"),
     Printed(LATER, "pairs and symmetric shapes by width", "interactions"),
     Printed(LATER, "parents, children and spouses of public networks", "networks"),
+    Printed(LATER, "limits on the size of conditioning sets", "conditioning"),
     Printed(LATER, "drift monitors: delay, false alarms, what is right at the end", "monitors"),
     Printed(LATER, "OFS: how many weights to keep", "ofs"),
     Printed(LATER, "the rule behind method auto, against fixed choices", "defaults"),

@@ -45,6 +45,20 @@ def many_classes(size: Size, name: str) -> Race:
     return Race(ours, work=X.shape[1], unit="columns", note=note, rounds=3)
 
 
+@case("DOFS, 190 rows, 14 classes, 10,000 columns", bar="ours <= 10 s")
+def groups(size: Size) -> Race:
+    X, y = _drawn(190, size(10_000, 50), 14)
+    last: list[Any] = []
+
+    def ours() -> None:
+        last[:] = [ss.DOFS(task="classification").fit(X, y)]
+
+    def note() -> str:
+        return f"{X.shape[1]:,} columns, {len(last[0].selected_)} kept"
+
+    return Race(ours, work=X.shape[1], unit="columns", note=note, rounds=1)
+
+
 def _drawn(n: int, p: int, classes: int) -> tuple[Any, Labels]:
     """Columns that share factors, whose means differ between all classes."""
     rng = np.random.default_rng(0)

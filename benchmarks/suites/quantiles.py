@@ -196,6 +196,32 @@ def weighted_quantiles_float64(size: Size) -> Race:
     return _against_plain(size, "mutual_info", weighted=True, dtype=np.float64)
 
 
+@case("mutual_info, half_life=500, asked every 50 rows, and none", bar="ours <= 1.3x")
+def fading_and_asked(size: Size) -> Race:
+    return _asked(size, {"half_life": 500}, "mutual_info", "without a half-life")
+
+
+@case("mutual_info, asked every 50 rows, and f", bar="ours <= 10x")
+def asked(size: Size) -> Race:
+    return _asked(size, {}, "f", "Screen f")
+
+
+def _asked(size: Size, parameters: dict[str, Any], rival: str, peer: str) -> Race:
+    X, y = dense(size(5_000, 500), 100)
+
+    def screen(criterion: str, **parameters: Any) -> Callable[[], None]:
+        def run() -> None:
+            made = ss.Screen(criterion, k=10, **parameters)
+            for low in range(0, len(y), 50):
+                made.partial_fit(X[low : low + 50], y[low : low + 50])
+                made.get_support()
+
+        return run
+
+    note = f"{X.shape[0]:,} rows x {X.shape[1]} features, 50 at a time"
+    return Race(screen("mutual_info", **parameters), screen(rival), peer, len(y), "rows", note)
+
+
 def _against_plain(
     size: Size, criterion: str, *, weighted: bool = False, dtype: Any = np.float32, **parameters: Any
 ) -> Race:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from streamsieve.evaluation import plots
 from studies import _report
 from studies._desk import Desk
-from studies.defaults import runs, tables
+from studies.defaults import budgets, runs, tables
 from studies.defaults.methods import WIDEST, K
 from studies.defaults.results import Results
 from studies.defaults.sets import LEAST_FILLED, MOST_ROWS, NAMES, TOO_LONG, halves
@@ -26,13 +26,14 @@ def run(desk: Desk) -> str:
         desk,
         "The default, by evidence",
         _INTRODUCTION,
-        f"## The half that the rule was not developed on\n\n{tables.verdict(reported)}",
+        f"## The half that the rule was not developed on\n\n{tables.verdict(reported, developed)}",
         desk.picture("defaults", figure, caption),
         tables.methods(reported),
-        f"## The half that the rule was developed on\n\n{tables.verdict(developed)}",
+        f"## The half that the rule was developed on\n\n{tables.verdict(developed, reported)}",
         tables.methods(developed),
         f"## All sets, both halves\n\n{tables.verdict(everything)}",
         tables.by_set(everything),
+        budgets.section(budgets.Candidates(found, budgets.compute(desk, found))),
         tables.partial(found),
     )
 

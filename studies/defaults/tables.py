@@ -13,21 +13,35 @@ from studies.defaults.runs import LEARNERS
 RULE = "auto, accurate"
 
 
-def verdict(found: Results) -> str:
-    """Return what must hold of the rule, and whether it does."""
+def verdict(found: Results, other: Results | None = None) -> str:
+    """Return what must hold of the rule, and whether it does.
+
+    ``other`` are sets on which a fixed method can be chosen before it is judged on the sets of ``found``.
+    """
     best, ranks, neighbours = found.best([*FIXED]), found.ranks(), found.ranks("5-NN")
     against, plain = found.difference(RULE, best), found.difference(RULE, "none", "5-NN")
     kept = [found.size(name, RULE) < found.about(name)["columns"] for name in found.names]
     test = found.friedman()
     return f"""\
-- The best fixed choice by mean rank is {best} ({ranks[best]:.2f}); the rule has {ranks[RULE]:.2f}
-  ({_holds(ranks[RULE] <= ranks[best] + 1)}: within one rank). The rule's balanced accuracy differs from it
-  by {against} ({_holds(against.high >= 0)}: not worse by more than the interval).
+{"" if other is None else _beforehand(found, other)}\
+- The best fixed choice by mean rank, in hindsight, is {best} ({ranks[best]:.2f}); the rule has
+  {ranks[RULE]:.2f} ({_holds(ranks[RULE] <= ranks[best] + 1)}: within one rank). The rule's balanced
+  accuracy differs from it by {against} ({_holds(against.high >= 0)}: not worse by more than the interval).
 - With 5-NN the rule has a mean rank of {neighbours[RULE]:.2f} and all features {neighbours["none"]:.2f}; the
   difference is {plain} ({_holds(neighbours[RULE] < neighbours["none"])}: better than none).
 - The rule keeps fewer columns than there are on {sum(kept)} of {len(kept)} sets ({_holds(all(kept))}).
 - Friedman's test over {len(found.names)} sets and {len(found.methods)} methods: p = {test.p_value:.2g};
   critical difference {found.critical_difference():.1f}.
+"""
+
+
+def _beforehand(found: Results, other: Results) -> str:
+    chosen, ranks = other.best([*FIXED]), found.ranks()
+    holds = _holds(ranks[RULE] <= ranks[chosen] + 1)
+    return f"""\
+- The fixed choice with the best mean rank on the other half, which is what one would have used here, is
+  {chosen}: it has {ranks[chosen]:.2f} on this half, and the rule {ranks[RULE]:.2f} ({holds}: within
+  one rank). The difference of balanced accuracy is {found.difference(RULE, chosen)}.
 """
 
 

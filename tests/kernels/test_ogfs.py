@@ -84,7 +84,7 @@ def descended(Z, Y, penalty, ridge, weights=None, most_sweeps=10_000):
     gram = Z.T @ Z
     np.fill_diagonal(gram, 1.0)
     weights = np.zeros((Z.shape[1], Y.shape[1])) if weights is None else weights
-    rest = ogfs.descend(gram, Z.T @ Y, weights, penalty, ridge, 1e-12, most_sweeps)
+    rest, _ = ogfs.descend(gram, Z.T @ Y, weights, penalty, ridge, 1e-12, most_sweeps, -1.0, np.inf)
     np.testing.assert_allclose(rest, Z.T @ (Y - Z @ weights), atol=1e-11)
     return weights
 
@@ -142,3 +142,38 @@ def test_no_extrapolation_raises_the_objective():
         loss = np.sum((Y - Z @ W) ** 2) / 2 + 5e-5 * np.sum(W**2)
         found.append((most_sweeps, loss + 0.013 * np.linalg.norm(W, axis=1).sum()))
     assert np.max(np.diff([value for _, value in sorted(found)])) <= 1e-13
+
+
+@pytest.mark.parametrize("least", [0.0, 0.05])
+def test_the_descent_ends_when_it_is_certain_which_columns_stay(least):
+    """By far fewer sweeps, and never with other columns than the minimum has."""
+    rng, sweeps, early = np.random.default_rng(4), 0, 0
+    for _ in range(60):
+        Z, Y = problem(rng, 20, 15, 3)
+        Z = np.c_[Z, Z[:, :5] + 1e-3 * rng.normal(size=(20, 5)), Z[:, :2]]
+        Z /= np.linalg.norm(Z, axis=0)
+        penalty, ridge = rng.uniform(0.02, 0.2, 2)
+        found = []
+        for bound in (-1.0, least):
+            gram, weights = Z.T @ Z, np.zeros((22, 3))
+            np.fill_diagonal(gram, 1.0)
+            rest, n = ogfs.descend(gram, Z.T @ Y, weights, penalty, ridge, 1e-12, 10_000, bound, np.inf)
+            np.testing.assert_allclose(rest, Z.T @ (Y - Z @ weights), atol=1e-11)
+            found.append((np.linalg.norm(weights, axis=1) > least, n))
+        np.testing.assert_array_equal(found[0][0], found[1][0])
+        sweeps, early = sweeps + found[0][1], early + found[1][1]
+    assert early < 0.7 * sweeps
+
+
+def test_a_product_at_the_penalty_is_never_certain():
+    """A copy of a column that is in lies at the border, so the descent goes on until nothing moves."""
+    rng = np.random.default_rng(1)
+    Z, Y = problem(rng, 20, 3, 1)
+    gram = Z.T @ Z
+    np.fill_diagonal(gram, 1.0)
+    weights = np.zeros((3, 1))
+    to_the_end = ogfs.descend(gram, Z.T @ Y, weights, 0.1, 0.05, 1e-12, 10_000, -1.0, np.inf)[1]
+    length = abs(float(weights[0, 0]))
+    again = np.zeros((3, 1))
+    assert ogfs.descend(gram, Z.T @ Y, again, 0.1, 0.05, 1e-12, 10_000, length, np.inf)[1] == to_the_end
+    np.testing.assert_array_equal(again, weights)

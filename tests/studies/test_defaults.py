@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from streamsieve.choosing import GOALS
+from streamsieve.choosing import GOALS, Profile, choose
+from streamsieve.protocols import Task
 from studies.__main__ import main
+from studies.defaults import budgets
 from studies.defaults.methods import METHODS, Auto, Lasso
 from studies.defaults.results import Results
 from studies.defaults.sets import NAMES, halves, sample
@@ -62,3 +64,56 @@ def test_the_study_runs_and_goes_on_where_it_stopped(tmp_path, capsys):
     capsys.readouterr()
     assert main(["defaults", "--quick", "--out", str(tmp_path)]) == 0
     assert capsys.readouterr().out.splitlines() == [f"defaults: wrote {tmp_path / 'DEFAULTS.md'}"]
+
+
+def many_sets(rng, count=8):
+    """Sets of 320 rows, 200 columns and 2 or 12 classes, with scores drawn at random."""
+    names = [f"set {i}" for i in range(count)]
+    methods = ("auto, accurate", "top_k", "mrmr", "none")
+    return {
+        name: {
+            "about": {"rows": 320, "columns": 200, "classes": 2 if i % 2 else 12},
+            "methods": {method: measured(float(rng.random())) for method in methods},
+        }
+        for i, name in enumerate(names)
+    }
+
+
+def test_candidates_keep_what_their_names_say_and_at_most_half():
+    about = {"rows": 1000, "columns": 500, "classes": 12}
+    assert [budgets.columns_of(name, about) for name in budgets.CANDIDATES] == [20, 50, 50, 60]
+    assert budgets.columns_of("50", about | {"columns": 64}) == 32
+    assert budgets.columns_of(budgets.PRESENT, about) == choose(profile(about)).parameters["k"]
+
+
+def profile(about):
+    return Profile(**about, task=Task.MULTICLASS)
+
+
+def test_a_candidate_is_ranked_alone_with_the_fixed_methods():
+    found = many_sets(np.random.default_rng(0))
+    best, worst = {name: measured(2.0) for name in found}, {name: measured(-1.0) for name in found}
+    by_candidate = dict.fromkeys(budgets.CANDIDATES, worst) | {"50": best, budgets.PRESENT: best}
+    candidates = budgets.Candidates(found, by_candidate)
+    assert candidates.ranks("50", candidates.names)["rule"] == 1.0
+    assert candidates.ranks("5 per class, at least 20", candidates.names)["rule"] == 4.0
+    expected = Results(found, [*found]).friedman().mean_ranks
+    assert sum(candidates.ranks("50", candidates.names).values()) == pytest.approx(expected.sum())
+
+
+def test_a_half_is_judged_by_what_the_other_half_chose():
+    found = many_sets(np.random.default_rng(0))
+    for i, each in enumerate(found.values()):
+        each["methods"]["top_k"] = measured(1.5 if i < 4 else -0.5)
+        each["methods"]["mrmr"] = measured(1.4)
+    some = {name: measured(0.0) for name in found}
+    candidates = budgets.Candidates(found, dict.fromkeys(budgets.CANDIDATES, some))
+    first, second = candidates.names[:4], candidates.names[4:]
+    trial = candidates.trial(first, second)
+    assert trial.fixed == "top_k"
+    assert trial.honest > trial.hindsight == candidates.ranks(budgets.PRESENT, second)["mrmr"]
+    assert candidates.trial(second, first).fixed == "mrmr"
+    trials = budgets.trials(candidates, seeds=10)
+    assert len(trials) == 20
+    assert np.mean([t.honest for t in trials]) > np.mean([t.hindsight for t in trials])
+    assert all(t.rank == t.present for t in trials)

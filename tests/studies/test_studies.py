@@ -17,6 +17,7 @@ from studies.screening._published import EPSILONS, MINIBATCHES, NAMES, OFFLINE, 
 ROOT = Path(__file__).resolve().parents[2]
 #: Studies that have something to write without real data, and one that is run as a command.
 WITHOUT_DATA = {
+    "conditioning",
     "defaults",
     "drift",
     "discovery",

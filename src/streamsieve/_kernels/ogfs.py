@@ -12,6 +12,8 @@ from streamsieve.protocols import FloatArray, IntArray
 EXTRAPOLATED = 8
 #: Rounding of an objective for targets of length 1.
 ROUNDING = 1e-14
+#: Slack in weights and products of what is certain: more than rounding, and than what lies at the border.
+CLEAR = 1e-8
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
@@ -190,15 +192,55 @@ def _objective(
 
 
 @nb.njit(nogil=True, cache=True)
+def _certain(
+    remaining: FloatArray, fitted: FloatArray, penalty: float, ridge: float, least: float, near: float
+) -> bool:
+    """Whether the columns with a weight above ``least`` are those of the minimum, not farther than ``near``.
+
+    Let x be a subgradient of the objective, and D the way to the minimum.  By strong convexity
+    ``ridge |D|^2 + |Z D|^2 <= |x| |D|``, so ``|D| <= |x| / ridge`` and ``|Z D| <= |x| / (2 sqrt(ridge))``.  A
+    weight is on its side of ``least`` if it is farther than |D| from it; and a row is 0 at the minimum if
+    its product with the residual, which moves by at most |Z D|, stays below the penalty.
+    """
+    k, q = fitted.shape
+    square = 0.0
+    nearest = largest = -np.inf  # of weights to the threshold, with a minus sign; of products of rows of 0
+    for j in range(q):
+        weight = product = 0.0
+        for c in range(k):
+            weight += fitted[c, j] * fitted[c, j]
+            product += remaining[c, j] * remaining[c, j]
+        weight, product = np.sqrt(weight), np.sqrt(product)
+        if weight > 0.0:
+            pull = ridge + penalty / weight
+            for c in range(k):
+                off = remaining[c, j] - pull * fitted[c, j]
+                square += off * off
+        else:
+            square += max(product - penalty, 0.0) ** 2
+        if weight > 0.0 or least > 0.0:
+            nearest = max(nearest, -abs(weight - least))
+        else:
+            largest = max(largest, product)
+    length = np.sqrt(square)
+    known = nearest + length / ridge < -CLEAR and length / ridge <= near
+    certain: bool = known and largest + length / (2.0 * np.sqrt(ridge)) < penalty - CLEAR
+    return certain
+
+
+@nb.njit(nogil=True, cache=True)
 def descend(
     gram: FloatArray, products: FloatArray, weights: FloatArray, penalty: float, ridge: float,
-    tolerance: float, most_sweeps: int,
-) -> FloatArray:  # fmt: skip
+    tolerance: float, most_sweeps: int, least: float, near: float,
+) -> tuple[FloatArray, int]:  # fmt: skip
     """Minimize ``|Y - Z W|^2 / 2 + penalty sum |W_j| + ridge |W|^2 / 2`` in place, one column of Z at a time.
 
     ``gram`` is Z'Z with ones on its diagonal, ``products`` is Z'Y, and row j of W belongs to column j of Z;
-    Z'(Y - Z W) is returned.  A row is 0 unless the penalty is exceeded by a billionth: what lies at the
-    border (a copy of a column that is in) stays out, whatever rounding says.
+    Z'(Y - Z W) and the number of sweeps are returned.  Unless ``least`` is negative or there is no ridge, the
+    descent ends as soon as it is certain which rows are longer than ``least`` at the minimum, and that its
+    distance is at most ``near``; otherwise when no weight moves by more than the tolerance.  A row is 0
+    unless the penalty is exceeded by a billionth: what lies at the border (a copy of a column that is in)
+    stays out, whatever rounding says.
 
     With a ridge the minimum is unique, and every eight sweeps are extrapolated (Bertrand and Massias,
     Anderson acceleration of coordinate descent, AISTATS 2021), so that fewer are needed.  An extrapolation is
@@ -217,9 +259,11 @@ def descend(
         _subtract(gram, low, change, remaining)
     room = EXTRAPOLATED + 1 if ridge > 0.0 else 0
     fits, left = np.empty((room, k, q)), np.empty((room, k, q))
-    known, before, mixed = 0, np.inf, False
-    for sweep in range(most_sweeps):
+    known, before, mixed, sweeps = 0, np.inf, False, 0
+    early = least >= 0.0 and ridge > 0.0
+    while sweeps < most_sweeps and not (early and _certain(remaining, fitted, penalty, ridge, least, near)):
         moved = _sweep(gram, remaining, fitted, change, penalty, ridge)
+        sweeps += 1
         if moved <= tolerance:
             break
         if room == 0:
@@ -230,7 +274,7 @@ def descend(
             before = moved
         fits[known], left[known] = fitted, remaining
         known, mixed = known + 1, False
-        if known == room and sweep + 1 < most_sweeps:  # a sweep must tell whether it helped
+        if known == room and sweeps < most_sweeps:  # a sweep must tell whether it helped
             share = _mixture(fits)
             remaining[:], fitted[:] = 0.0, 0.0
             for a in range(EXTRAPOLATED):
@@ -242,4 +286,4 @@ def descend(
                 remaining[:], fitted[:] = left[-1], fits[-1]
             known = 0
     weights[:] = fitted.T
-    return np.ascontiguousarray(remaining.T)
+    return np.ascontiguousarray(remaining.T), sweeps

@@ -22,6 +22,10 @@ from streamsieve.state import Array, Nested
 #: Convergence tolerance of coordinate descent: the largest change of a weight, in units of correlations.
 TOLERANCE = 1e-12
 MOST_SWEEPS = 10_000
+#: Instead of a bound on weights: descend until the weights settle.
+TO_THE_END = -1.0
+#: Least lead of a column that absorbs another one for which less precise weights suffice.
+LEAST_LEAD = 1e-9
 #: Tolerance of the optimality conditions, for a target of length 1.
 SHORT = 1e-6
 
@@ -45,18 +49,40 @@ class ElasticNet(NamedTuple):
     least: float = 0.0
 
     def refit(self, gram: FloatArray, products: FloatArray, weights: FloatArray) -> Refit:
-        """Fit unit columns with these correlations and products with the target, from given weights on."""
-        weights = weights.copy()
-        rest = kernel.descend(gram, products, weights, self.lasso, self.ridge, TOLERANCE, MOST_SWEEPS)
-        self._check_settled(rest, weights)
-        stays = _lengths(weights) > max(self.least - TOLERANCE, 0.0)
-        return Refit(weights, stays, self._replacements(gram, products, weights, stays))
+        """Fit unit columns with these correlations and products with the target, from given weights on.
 
-    def _check_settled(self, rest: FloatArray, weights: FloatArray) -> None:
-        """Warn if weights violate the optimality conditions; ``rest`` are the products with the residual."""
+        With a ridge, weights are as precise as is needed to know which columns stay at the minimum, and which
+        of them absorb the others.
+        """
+        weights, bound = weights.copy(), max(self.least - TOLERANCE, 0.0)
+        least, near = (bound if self.ridge > 0 else TO_THE_END), np.inf
+        for _ in range(3):  # for the columns that stay, then for who absorbs the others, then to the end
+            rest, sweeps = kernel.descend(
+                gram, products, weights, self.lasso, self.ridge, TOLERANCE, MOST_SWEEPS, least, near
+            )
+            off = self._off(rest, weights)
+            if sweeps == MOST_SWEEPS:
+                self._warn(off)
+            stays = _lengths(weights) > bound
+            by, lead = self._replacements(gram, products, weights, stays)
+            if least == TO_THE_END or lead * self.ridge > 2.0 * np.linalg.norm(off):
+                break
+            # near enough for this lead to be certain; a smaller one may be a tie
+            least, near = (least, lead / 4) if lead > LEAST_LEAD and near == np.inf else (TO_THE_END, 0.0)
+        return Refit(weights, stays, by)
+
+    def _off(self, rest: FloatArray, weights: FloatArray) -> FloatArray:
+        """Return by how much each row violates the optimality conditions: the length of its subgradient.
+
+        ``rest`` are the products with the residual.
+        """
         lengths = _lengths(weights)
         pull = self.ridge + self.lasso / np.where(lengths > 0, lengths, 1.0)
         off = _lengths(rest - pull[:, None] * weights) - np.where(lengths > 0, 0.0, self.lasso)
+        return np.maximum(off, 0.0)
+
+    def _warn(self, off: FloatArray) -> None:
+        """Warn if weights that did not settle are far from the minimum."""
         short = float(np.max(off, initial=0.0))
         if short > SHORT * max(self.lasso, 1.0):
             warnings.warn(
@@ -68,19 +94,23 @@ class ElasticNet(NamedTuple):
 
     def _replacements(
         self, gram: FloatArray, products: FloatArray, weights: FloatArray, stays: BoolArray
-    ) -> IntArray:
+    ) -> tuple[IntArray, float]:
         """For each dropped column, find the kept one that absorbs most of its effect.
 
-        -1 if it had no effect marginally.
+        -1 if it had no effect marginally.  The second answer is the least lead of one that was found, in
+        units of weights: no smaller change of the weights leads to another answer.
         """
-        by = np.full(len(gram), -1)
+        by, lead = np.full(len(gram), -1), np.inf
         alone = (_lengths(products) - self.lasso) / (1.0 + self.ridge)
         gone, left = np.flatnonzero(~stays & (alone > self.least + TOLERANCE)), np.flatnonzero(stays)
         if len(gone) and len(left):
             # by how much each kept column reduces the product of a dropped one with the target
             taken = gram[np.ix_(gone, left)] * (products[gone] @ weights[left].T)
             by[gone] = left[np.argmax(taken, axis=1)]
-        return by
+            if len(left) > 1:
+                two = np.partition(taken, -2, axis=1)[:, -2:]
+                lead = float(np.min((two[:, 1] - two[:, 0]) / _lengths(products[gone])))
+        return by, lead
 
 
 class ElasticNetGroups(GroupStore[Judged]):
