@@ -109,3 +109,15 @@ MODULES = (
     "summaries",
     "testing",
 )
+#: Names of the built-in criteria.
+CRITERIA = (
+    "chi2",
+    "correlation",
+    "f",
+    "fisher",
+    "gini",
+    "ksg",
+    "mutual_info",
+    "su",
+    "t",
+)

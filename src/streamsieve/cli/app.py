@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from streamsieve._exports import CRITERIA
 from streamsieve._text import shown
 from streamsieve._version import __version__
 from streamsieve.cli import plot_commands
@@ -193,7 +194,7 @@ def screen(
         str,
         typer.Option(
             metavar="NAME",
-            help="t, fisher, f, mutual_info, chi2, gini, su, correlation; auto: by the target.",
+            help=f"{', '.join(CRITERIA)}; auto: by the target.",
         ),
     ] = "auto",
     k: Annotated[int | None, typer.Option(metavar="K", help="Keep the k best.")] = None,
