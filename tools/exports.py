@@ -160,22 +160,23 @@ def with_files(folder: Path, text: str) -> str:
 
 
 def with_row(docstring: str, name: str, what: str) -> str:
-    """Return a docstring with one more row in its last table; other columns than the last grow if need be."""
+    """Return a docstring with one more row in its last table; the first column grows if need be."""
     lines = docstring.splitlines(keepends=True)
     rules = [at for at, line in enumerate(lines) if _RULE.fullmatch(line.rstrip())]
     if not rules:
         return docstring
-    columns = [match.span() for match in re.finditer("=+", lines[rules[-1]])]
-    (_, first_end), second = columns[0], columns[1]
-    more = max(0, len(name) - first_end), max(0, len(what) - (second[1] - second[0])) * (len(columns) > 2)
-    row = name.ljust(second[0] + more[0]) + what
-    begin = rules[-3] if len(rules) > 2 and len(rules) % 3 == 0 else rules[-2]
+    (_, end), (second, right), *_ = (match.span() for match in re.finditer("=+", lines[rules[-1]]))
+    more = max(0, len(name) - end)
+    begin = rules[-3] if len(rules) % 3 == 0 else rules[-2]
     for at in range(begin, rules[-1] + 1):
-        for (_, end), wider in zip(columns[1::-1], more[::-1], strict=True):
-            if len(lines[at].rstrip()) >= end:
-                fill = "=" if lines[at][end - 1] == "=" else " "
-                lines[at] = lines[at][:end] + fill * wider + lines[at][end:]
-    return "".join([*lines[: rules[-1]], row.rstrip() + "\n", *lines[rules[-1] :]])
+        fill = "=" if lines[at][0] == "=" else " "
+        lines[at] = lines[at][:end] + fill * more + lines[at][end:]
+    cells = textwrap.wrap(what, right - second)  # a row with an empty first cell continues the one above
+    rows = [
+        f"{head:<{second + more}}{cell}\n"
+        for head, cell in zip([name, *[""] * len(cells)], cells, strict=False)
+    ]
+    return "".join([*lines[: rules[-1]], *rows, *lines[rules[-1] :]])
 
 
 def _write_sorted(init: Path, text: str) -> None:

@@ -91,13 +91,13 @@ def test_a_new_method_gets_its_import_and_its_name(tmp_path, monkeypatch):
 def test_a_new_file_gets_a_row_of_the_table_and_a_long_name_widens_it(tmp_path):
     (tmp_path / "old.py").touch()
     (tmp_path / "much_newer.py").write_text('"""What is new.\n\nAt length.\n"""\n')
-    text = '"""Rows.\n\n==== ====\nold  what\n==== ====\n"""\n'
-    assert exports.with_files(tmp_path, text) == (
-        '"""Rows.\n\n========== ====\nold        what\nmuch_newer What is new\n========== ====\n"""\n'
-    )
+    text = '"""Rows.\n\n==== ===========\nold  what\n==== ===========\n"""\n'
+    rule = "========== ==========="
+    wider = f'"""Rows.\n\n{rule}\nold        what\nmuch_newer What is new\n{rule}\n"""\n'
+    assert exports.with_files(tmp_path, text) == wider
 
 
-def test_middle_columns_of_a_table_grow_and_headings_stay():
-    table = "==== === ==\nfile a   b\n==== === ==\nold  x   y\n==== === ==\n"
-    grown = "==== ===== ==\nfile a     b\n==== ===== ==\nold  x     y\nnew  wider\n==== ===== ==\n"
-    assert exports.with_row(table, "new", "wider") == grown
+def test_what_does_not_fit_into_a_column_goes_below():
+    table = "==== ===== ==\nfile a     b\n==== ===== ==\nold  x     y\n==== ===== ==\n"
+    grown = table.replace("y\n", "y\nnew  one\n     two\n")
+    assert exports.with_row(table, "new", "one two") == grown
