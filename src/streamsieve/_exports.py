@@ -110,14 +110,4 @@ MODULES = (
     "testing",
 )
 #: Names of the built-in criteria.
-CRITERIA = (
-    "chi2",
-    "correlation",
-    "f",
-    "fisher",
-    "gini",
-    "ksg",
-    "mutual_info",
-    "su",
-    "t",
-)
+CRITERIA = ("chi2", "correlation", "f", "fisher", "gini", "ksg", "mutual_info", "su", "t")

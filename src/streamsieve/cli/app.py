@@ -191,11 +191,7 @@ def screen(
     *,
     data: Data,
     criterion: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help=f"{', '.join(CRITERIA)}; auto: by the target.",
-        ),
+        str, typer.Option(metavar="NAME", help=f"{', '.join(CRITERIA)}; auto: by the target.")
     ] = "auto",
     k: Annotated[int | None, typer.Option(metavar="K", help="Keep the k best.")] = None,
     percentile: Annotated[
