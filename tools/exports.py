@@ -81,6 +81,7 @@ def rendered() -> str:
         *(f'    "{name}",' for name in modules),
         ")",
         "#: Names of the built-in criteria.",
+        "# fmt: off",
         "CRITERIA = (",
         *(f'    "{name}",' for name in sorted(registry.criteria())),
         ")",

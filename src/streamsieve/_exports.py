@@ -110,4 +110,15 @@ MODULES = (
     "testing",
 )
 #: Names of the built-in criteria.
-CRITERIA = ("chi2", "correlation", "f", "fisher", "gini", "ksg", "mutual_info", "su", "t")
+# fmt: off
+CRITERIA = (
+    "chi2",
+    "correlation",
+    "f",
+    "fisher",
+    "gini",
+    "ksg",
+    "mutual_info",
+    "su",
+    "t",
+)
