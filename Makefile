@@ -23,7 +23,7 @@ help:
 	@echo "make studies     the papers' tables and figures next to ours; real data by STREAMSIEVE_DATA"
 	@echo "make calibration sizes of tests and false discovery rates of rules under many nulls; rewrites docs/evidence"
 	@echo "make campaigns   try to break it for a minute each: inputs, states, files, kills; rewrites docs/evidence"
-	@echo "make exports     write the tables of public names and methods after a class was added"
+	@echo "make exports     write imports, public names, tables and lists after a class or file was added"
 	@echo "make release-check  build wheel and sdist, install each extra into an empty environment, use it"
 	@echo "make docs        the site, in docs/_build/html; make docs-open serves it"
 	@echo "make docs-check  README, docs and gallery say what the code does; links, names, figures, the site in a browser"

@@ -71,6 +71,15 @@ def test_sizes_types_and_dimensions_have_to_agree():
             Array("f8", "n", 2).check(wrong, place)
 
 
+def test_one_number_has_one_type_and_no_axis():
+    for field, legal in ((Int(2, 5), np.array(3)), (Float(0, 1), np.array(0.5)), (Bool(), np.array(True))):
+        field.check(legal, Place("x"))
+        other = np.float64 if field.dtype == "i8" else np.int64
+        for wrong in (legal.astype(other), legal.astype("f4"), legal[None]):
+            with pytest.raises(StateError, match="should be one .*, but is"):
+                field.check(wrong, Place("x"))
+
+
 def test_a_byte_that_is_neither_true_nor_false_is_refused():
     for byte, legal in ((0, True), (1, True), (2, False), (255, False)):
         for field, value in (

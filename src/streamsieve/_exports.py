@@ -109,3 +109,16 @@ MODULES = (
     "summaries",
     "testing",
 )
+#: Names of the built-in criteria.
+# fmt: off
+CRITERIA = (
+    "chi2",
+    "correlation",
+    "f",
+    "fisher",
+    "gini",
+    "ksg",
+    "mutual_info",
+    "su",
+    "t",
+)

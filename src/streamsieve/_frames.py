@@ -96,6 +96,15 @@ def check_arrow(X: Any) -> None:
             raise InputError(f"the Arrow data{where} is not valid: {error}") from error
 
 
+def array_of(values: Any) -> npt.NDArray[Any]:
+    """Return anything array-like as a NumPy array; ``TypeError`` or ``ValueError`` if it is none."""
+    check_arrow(values)
+    try:
+        return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
+    except NotImplementedError as error:  # pyarrow, for types that NumPy lacks
+        raise TypeError(str(error)) from error
+
+
 def with_dense_columns(X: Any) -> Any:
     """Return a pandas dataframe with sparse columns made dense, unless the fill value of all is 0.
 

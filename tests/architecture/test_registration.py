@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tools import exports
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("summaries", "criteria", "independence", "rows", "columns", "offline", "learners")
 #: What folders re-export that is no method: contracts that others derive from or call, ...
@@ -36,7 +38,8 @@ def missing(package: Path, twins: Path) -> list[str]:
 
 
 def test_every_method_is_exported_and_has_a_twin():
-    assert missing(ROOT / "src/streamsieve", ROOT / "tests/reference") == []
+    complaints = missing(ROOT / "src/streamsieve", ROOT / "tests/reference")
+    assert complaints == [], "make exports writes the imports"
 
 
 @pytest.fixture
@@ -62,3 +65,39 @@ def test_a_line_without_its_twin_is_named(tree):
     (tree / "package/columns/__init__.py").write_text(line)
     (complaint,) = missing(tree / "package", tree / "reference")
     assert complaint.startswith(str(tree / "reference/dummy.py"))
+
+
+@pytest.mark.parametrize("folder", exports.METHODS)
+def test_every_class_with_a_formula_is_exported(folder):
+    package = exports.PACKAGE / folder
+    text = (package / "__init__.py").read_text()
+    assert len(list(exports.methods_in(package))) > 4
+    assert exports.with_methods(package, text) == text, "run: make exports"
+
+
+def test_a_new_method_gets_its_import_and_its_name(tmp_path, monkeypatch):
+    monkeypatch.setattr(exports, "PACKAGE", tmp_path)
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    (folder / "newer.py").write_text('class Newer:\n    """Newer.\n\n    **Formula.** x.\n    """\n')
+    (folder / "helper.py").write_text('class Helper:\n    """No method."""\n')
+    text = '"""Rows."""\n\nfrom streamsieve.rows.old import Old as Old\n\n__all__ = ["Old"]\n'
+    assert exports.with_methods(folder, text) == (
+        '"""Rows."""\n\nfrom streamsieve.rows.old import Old as Old\n'
+        'from streamsieve.rows.newer import Newer as Newer\n\n__all__ = ["Newer", "Old"]\n'
+    )
+
+
+def test_a_new_file_gets_a_row_of_the_table_and_a_long_name_widens_it(tmp_path):
+    (tmp_path / "old.py").touch()
+    (tmp_path / "much_newer.py").write_text('"""What is new.\n\nAt length.\n"""\n')
+    text = '"""Rows.\n\n==== ===========\nold  what\n==== ===========\n"""\n'
+    rule = "========== ==========="
+    wider = f'"""Rows.\n\n{rule}\nold        what\nmuch_newer What is new\n{rule}\n"""\n'
+    assert exports.with_files(tmp_path, text) == wider
+
+
+def test_what_does_not_fit_into_a_column_goes_below():
+    table = "==== ===== ==\nfile a     b\n==== ===== ==\nold  x     y\n==== ===== ==\n"
+    grown = table.replace("y\n", "y\nnew  one\n     two\n")
+    assert exports.with_row(table, "new", "one two") == grown

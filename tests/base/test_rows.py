@@ -308,3 +308,13 @@ def test_merging_many_is_merging_one_by_one(criterion):
     whole = ss.Screen(criterion, k=2).fit(X, y)
     assert np.allclose(together.scores_, whole.scores_, rtol=1e-9)
     assert together.selected_.tolist() == whole.selected_.tolist()
+
+
+def test_a_batch_with_names_of_other_features_is_refused_and_changes_nothing():
+    y = np.array([0, 1])
+    for selector in (ss.Screen("f", k=1), ss.OFS(k=1)):
+        for names in (["a"], ["a", "b", "c"]):
+            with pytest.raises(SchemaError, match=f"the batch has 2 features, but {len(names)} names"):
+                selector.learn(RowBatch(np.eye(2), y, names=names))
+        selector.learn(RowBatch(np.eye(2), y, names=["a", "b"]))
+        assert selector.feature_names_in_.tolist() == ["a", "b"]

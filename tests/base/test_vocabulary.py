@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.utils import murmurhash3_32
 
+from streamsieve.base.forgetful_vocabulary import hashed
 from streamsieve.base.vocabulary import HashedVocabulary, Vocabulary
 from streamsieve.exceptions import MergeError, ParameterError, SchemaError
 
@@ -166,6 +167,12 @@ def test_slots_are_the_same_in_every_process():
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         out = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True)
         assert out.stdout.decode().strip() == "[850, 998, 112, 0]"
+
+
+@given(st.lists(st.text(max_size=4), min_size=1, max_size=6))
+def test_the_lasting_id_of_a_name_does_not_depend_on_the_names_beside_it(names):
+    assert hashed(names).tolist() == [int(hashed([name])[0]) for name in names]
+    assert hashed(["a", *names, "é", "名"])[1:-2].tolist() == hashed(names).tolist()
 
 
 def test_memory_is_bounded_by_the_slots():

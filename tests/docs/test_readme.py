@@ -15,9 +15,11 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from streamsieve import registry
 from streamsieve.cli import methods
 from tests.docs.checks import dead_links, run_examples
 from tests.helpers import tier
+from tools import exports
 
 ROOT = Path(__file__).parents[2]
 #: Pages that the build of the site writes.
@@ -36,22 +38,14 @@ README = (ROOT / "README.md").read_text()
 def test_the_table_of_methods_is_the_registry():
     page = (ROOT / "docs" / "methods.md").read_text()
     written = page.split("-->\n", 1)[1].split("\n<!-- end of methods", 1)[0]
-    assert written == methods.markdown(), (
-        "run: streamsieve methods --markdown, and put it into docs/methods.md"
-    )
+    assert written == methods.markdown(), "run: make exports"
 
 
-def test_methods_named_in_the_readme_are_the_registry():
+def test_methods_and_criteria_named_in_the_readme_are_the_registry():
+    assert exports.readme(README) == README, "run: make exports"
     section = README.split("## Methods\n", 1)[1].split("\n## ", 1)[0]
-    for row in methods.rows():
-        assert f"`{row['class']}`" in section, f"{row['class']} is missing under Methods"
-
-
-def test_criteria_named_are_the_registry():
-    from streamsieve import registry
-
-    line = next(line for line in README.splitlines() if line.startswith("Criteria of `Screen`"))
-    assert set(re.findall(r"`(\w+)`", line)) == {"Screen", *registry.criteria()}
+    for name in (*(row["class"] for row in methods.rows()), *registry.criteria()):
+        assert f"`{name}`" in section, f"{name} is missing under Methods"
 
 
 #: Libraries of dataframes, which the installation of the README does not bring.

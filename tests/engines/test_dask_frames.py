@@ -46,6 +46,11 @@ def test_a_frame_equals_one_process(name, sizes):
     assert sum(seen) == N
 
 
+def test_a_series_is_no_frame():
+    with pytest.raises(SourceError, match="a Dask series has one column: give a frame"):
+        ss.open(lazy(frame(), [N])["c0"], target="y")
+
+
 def test_partitions_are_parts_and_bits_repeat():
     source = lazy(frame(), [700, 2300])
     found = [ss.run(source, ss.Screen("f"), target="y", workers=n) for n in (1, 2)]

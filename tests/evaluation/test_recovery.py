@@ -51,6 +51,8 @@ def test_along_columns_only_those_that_came_can_be_found():
     assert report.table.where(selector="saola")["seen"].tolist() == [15, 30, 45, 50]
     assert report.table.where(selector="saola")["n_relevant"].tolist() == [1, 2, 3, 3]
     check(report, lambda seen: [j for j in truth if j < seen], None)
+    for selector in ("saola", "alpha_investing"):
+        assert report.table.where(selector=selector)["recall"].tolist() == [1, 1, 1, 1], "all are clear"
     mask = np.isin(np.arange(50), truth)
     masked = recovery(ss.open(X, target=y), ["saola", "alpha_investing"], mask, every=15)
     np.testing.assert_array_equal(masked.table["recall"], report.table["recall"])

@@ -16,18 +16,18 @@ from tests.reference.lines import Line
 from tests.reference.osfs import separator
 
 
-def fast_osfs(judge, p, most=3, crowd=None):
+def fast_osfs(judge, p, most=3, many_kept=None):
     """Return the columns selected among 0..p - 1, and every decision, in order.
 
-    While at least ``crowd`` columns are kept as a new one comes, sets have two columns at most, and while at
-    least twice as many are, one.
+    While at least ``many_kept`` columns are kept as a new one comes, sets have two columns at most, and
+    while at least twice as many are, one.
     """
     largest = most
     kept, lines = [], []
     for new in range(p):
         most = largest
-        if crowd is not None and len(kept) >= crowd:
-            most = min(largest, 1 if len(kept) >= 2 * crowd else 2)
+        if many_kept is not None and len(kept) >= many_kept:
+            most = min(largest, 1 if len(kept) >= 2 * many_kept else 2)
         reason, *numbers = judge.relevance(new)
         if reason:
             lines.append(Line(new, "rejected", reason, (), *numbers))

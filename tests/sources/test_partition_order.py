@@ -2,12 +2,14 @@
 
 import random
 import time
+from types import SimpleNamespace
 
 import pytest
 from confluent_kafka import KafkaError
 
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.messages import partition_order as module
+from streamsieve.sources.messages.client import Client
 from streamsieve.sources.messages.partition_order import PartitionOrder
 
 
@@ -188,3 +190,15 @@ def test_a_silent_cluster_that_is_followed_is_asked_only_when_there_was_trouble(
     broker.trouble = "down"
     with pytest.raises(SourceError, match="gone"):
         turns.messages(5, None)
+
+
+@pytest.mark.parametrize(
+    ("leaders", "answers"), [([0, 2], True), ([0, -1], False), ([-1, -1], False), ([], False)], ids=str
+)
+def test_a_cluster_answers_once_every_partition_has_a_leader(leaders, answers):
+    partitions = {p: SimpleNamespace(leader=leader) for p, leader in enumerate(leaders)}
+    topic = SimpleNamespace(error=None, partitions=partitions)
+    client = object.__new__(Client)  # one that connects to nothing
+    client.topic = "t"
+    client._consumer = SimpleNamespace(list_topics=lambda *_, timeout: SimpleNamespace(topics={"t": topic}))
+    assert client.answers() is answers

@@ -90,6 +90,17 @@ def test_types_move_with_their_columns():
         np.testing.assert_allclose(mine, theirs)
 
 
+def test_columns_with_levels_that_were_never_seen_cannot_move():
+    summary = ByType(Moments(), Contingency(), [0, 3])
+    summary.update(np.zeros((4, 4)), np.arange(4) % 2)
+    assert summary.reindexed(np.arange(4), 4).at.tolist() == [0, 3]
+    for seen in (2, 3):
+        few = ByType(Moments(), Contingency(), [0, 3])
+        few.update(np.zeros((4, seen)), np.arange(4) % 2)
+        with pytest.raises(MergeError, match=f"column 3 has levels, but only {seen} columns were seen"):
+            few.reindexed(np.arange(seen), seen)
+
+
 def test_parts_with_other_types_do_not_merge():
     with pytest.raises(MergeError, match=r"columns \[1\] are levels here, columns \[2\] there"):
         ByType(Moments(), Contingency(), [1]).merge(ByType(Moments(), Contingency(), [2]))

@@ -291,7 +291,7 @@ def close_gaps(
 def decide(
     indptr: IntArray, indices: npt.NDArray[np.int32], data: FloatArray, sparse: bool,
     mean: FloatArray, norm: FloatArray, feature: IntArray, first: int,
-    newcomer_first: bool, largest: int, crowd: int, share: FloatArray, basis: FloatArray,
+    newcomer_first: bool, largest: int, many_kept: int, share: FloatArray, basis: FloatArray,
     columns: FloatArray, total: FloatArray, within: FloatArray, loads: FloatArray,
     kept_feature: IntArray, order: IntArray, q: int,
     verdict: IntArray, statistic: FloatArray, by: IntArray,
@@ -302,9 +302,9 @@ def decide(
 
     Candidate k has values ``data[indptr[k]:indptr[k + 1]]`` in rows ``indices`` (if not sparse: in all rows).
     Verdicts are sizes of the sets that made columns redundant, negative where a set leaves nothing of the
-    column; 0 means kept.  Sets have up to ``largest`` columns, but at most two while ``crowd`` or more are
-    kept, and one while twice as many are.  Returns (next candidate, kept, evicted); it comes back early when
-    all slots are taken.
+    column; 0 means kept.  Sets have up to ``largest`` columns, but at most two while ``many_kept`` or more
+    are kept, and one while twice as many are.  Returns (next candidate, kept, evicted); it comes back early
+    when all slots are taken.
     """
     capacity, single = len(order), len(basis) == 1
     given_t, given_w = np.empty((capacity, capacity)), np.empty((capacity, capacity))
@@ -319,7 +319,7 @@ def decide(
     for k in range(first, len(feature)):
         if q == capacity:
             return k, q, n_evicted
-        most = min(largest, 1 if q >= 2 * crowd else 2 if q >= crowd else 3)
+        most = min(largest, 1 if q >= 2 * many_kept else 2 if q >= many_kept else 3)
         rows = indices[indptr[k] : indptr[k + 1]] if sparse else indices
         values = data[indptr[k] : indptr[k + 1]]
         enter(rows, values, sparse, mean[k], norm[k], basis, columns, order, q, total, within, loads)

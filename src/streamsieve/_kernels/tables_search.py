@@ -641,8 +641,8 @@ def separate(
 def decide(
     new_bits: Any, new_numbers: Any, new_levels: IntArray, new_feature: IntArray, done: int,
     bits: Bits | None, numbers: Levels | None, levels: IntArray, feature: IntArray, q: int,
-    newcomer_first: bool, largest: int, crowd: int, rows_per_freedom: int, skip: bool, where_occupied: bool,
-    degrees: int, pearson: bool, moments: bool, alpha: float,
+    newcomer_first: bool, largest: int, many_kept: int, rows_per_freedom: int, skip: bool,
+    where_occupied: bool, degrees: int, pearson: bool, moments: bool, alpha: float,
     y: IntArray, class_counts: IntArray, edges: IntArray,
     g: FloatArray, log: FloatArray, inverse: FloatArray, critical: FloatArray,
     ands: Any, sums: Any, bit_cell: Any, strata: Any, ends: Any,
@@ -654,7 +654,7 @@ def decide(
     """Offer columns ``done``, done + 1, ... one after another.  Returns (next column, kept, evicted).
 
     It comes back early when all slots are taken.  Verdicts are 0 (kept) or what `separate` found.  Sets have
-    up to ``largest`` columns, but at most two while ``crowd`` or more are kept, and one
+    up to ``largest`` columns, but at most two while ``many_kept`` or more are kept, and one
     while twice as many are.
     """
     slots = len(levels)
@@ -677,7 +677,7 @@ def decide(
     for j in range(done, len(new_levels)):
         if q == slots:
             return j, q, n_evicted
-        most = min(largest, 1 if q >= 2 * crowd else 2 if q >= crowd else 3)
+        most = min(largest, 1 if q >= 2 * many_kept else 2 if q >= many_kept else 3)
         # element by element: assigning a slice would compile a check of shapes, with its message
         if bits is not None:
             for w in range(bits.shape[1]):

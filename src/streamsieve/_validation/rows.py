@@ -58,14 +58,12 @@ def check_traits(selector: Any, X: Matrix, weight: Any, names: Sequence[str] | N
 
 
 def check_named_rows(selector: Any, batch: RowBatch, *, target: str | None) -> RowBatch:
-    """Validate a batch of a source, which carries its names beside the array."""
+    """Validate a batch of a source, which carries its names beside the array; `check_batch` comes before."""
     X = clean(batch.X, "csr")
     if type(X) is not np.ndarray or X.dtype not in FLOATS or X.ndim != 2:
         with as_input_errors():
             X = check_array(X, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False)
     n = X.shape[0]
-    if batch.names is not None and len(batch.names) != X.shape[1]:
-        raise SchemaError(f"the batch has {X.shape[1]} features, but {len(batch.names)} names")
     check_traits(selector, X, batch.weight, batch.names)
     y = None if target is None else check_target(batch.y, n, target)
     return RowBatch(CheckedRows.of(X) if sp.issparse(X) else X, y, _weight(batch.weight, n))

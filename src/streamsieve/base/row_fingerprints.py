@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from streamsieve._frames import check_arrow
+from streamsieve._frames import array_of
 from streamsieve.exceptions import SchemaError, TargetError
 from streamsieve.protocols import IntArray
 from streamsieve.state import Array, Int, Part, register
@@ -187,12 +187,10 @@ def _row_fingerprints(rows: Any, n: int) -> Fingerprints:
 
 
 def _values(rows: Any) -> npt.NDArray[Any]:
-    check_arrow(rows)
     try:
-        values: npt.NDArray[Any] = rows.to_numpy() if hasattr(rows, "to_numpy") else np.asarray(rows)
-    except (ValueError, NotImplementedError) as error:
+        return array_of(rows)
+    except (TypeError, ValueError) as error:
         raise SchemaError(f"rows must be one identifier for each row of y: {error}") from error
-    return values
 
 
 def _way_out(found: Fingerprints, wanted: Fingerprints) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from streamsieve._exports import CRITERIA
 from streamsieve._text import shown
 from streamsieve._version import __version__
 from streamsieve.cli import plot_commands
@@ -190,11 +191,7 @@ def screen(
     *,
     data: Data,
     criterion: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="t, fisher, f, mutual_info, chi2, gini, su, correlation; auto: by the target.",
-        ),
+        str, typer.Option(metavar="NAME", help=f"{', '.join(CRITERIA)}; auto: by the target.")
     ] = "auto",
     k: Annotated[int | None, typer.Option(metavar="K", help="Keep the k best.")] = None,
     percentile: Annotated[

@@ -29,12 +29,11 @@ from streamsieve.columns.redundancy.markov_blanket.dependent_rows import MarkovB
 from streamsieve.columns.redundancy.markov_blanket.discrete import TABLE_TESTS, MarkovBlanketDiscrete
 from streamsieve.columns.redundancy.markov_blanket.rank_basis import MarkovBlanketBasis
 from streamsieve.columns.redundancy.markov_blanket.rule import (
-    LARGEST_IN_CROWD,
-    LARGEST_IN_TWICE,
     LARGEST_SET,
-    NO_CROWD,
+    NEVER_MANY,
     MarkovBlanket,
     MarkovBlanketConfig,
+    largest_set,
 )
 from streamsieve.columns.redundancy.markov_blanket.spouses import LARGEST_POOL, POOL_BYTES, SpousePool
 from streamsieve.decisions import Outcome
@@ -57,7 +56,7 @@ from streamsieve.state import Choice, Float, IntOr, NameOrObject, Nested
 TESTS = ("auto", "fisher_z", *TABLE_TESTS, "basis")
 UNRELIABLE = ("independent", "skip")
 #: Number of kept columns from which on ``max_conditioning="auto"`` limits the size of sets.
-CROWD = 200
+MANY_KEPT = 200
 #: Tests with which spouses can be searched for.
 SPOUSE_TESTS = ("auto", "fisher_z", "g2")
 
@@ -200,7 +199,7 @@ class MarkovBlanketSelector(MixinBase):
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Composition:
         config = MarkovBlanketConfig(
             self._max_size, self.unreliable == "skip", self._newcomer_first,
-            CROWD if self.max_conditioning == "auto" else NO_CROWD,
+            MANY_KEPT if self.max_conditioning == "auto" else NEVER_MANY,
         )  # fmt: skip
         test, rule = self._test_and_rule(y, task, config)
         if self.spouses:
@@ -309,7 +308,7 @@ class MarkovBlanketSelector(MixinBase):
         outcome = super()._offer(block)
         after = self._largest_set()
         if after < before and self.max_conditioning == "auto":
-            self._announce_crowd(after)
+            self._warn_of_smaller_sets(after)
         if complete and pool is not None and pool.n_forgotten and self.spouses == "auto":
             warnings.warn(
                 f"the pool of rejected columns is full: {POOL_BYTES // 2**20} MiB hold {pool.size} columns "
@@ -320,20 +319,19 @@ class MarkovBlanketSelector(MixinBase):
         return outcome
 
     @property
-    def _crowd(self) -> int:
+    def _many_kept(self) -> int:
         """Number of kept columns from which on sets are smaller; missing values have another bound."""
-        return int(getattr(self._process_.rule, "crowd", NO_CROWD))
+        return int(getattr(self._process_.rule, "many_kept", NEVER_MANY))
 
     def _largest_set(self) -> int:
         """Return the maximum size of a conditioning set for the next column."""
-        kept, crowd = len(self._process_.rule.features), self._crowd
-        return LARGEST_IN_TWICE if kept >= 2 * crowd else LARGEST_IN_CROWD if kept >= crowd else LARGEST_SET
+        return largest_set(len(self._process_.rule.features), self._many_kept)
 
-    def _announce_crowd(self, largest: int) -> None:
-        """Warn when the maximum size of conditioning sets is reduced."""
-        crowd = self._crowd
-        kept, columns = (2 * crowd, "1 column") if largest == LARGEST_IN_TWICE else (crowd, "2 columns")
-        tables = "" if crowd == CROWD else f" and compared by tables of {self._process_.n:,} rows"
+    def _warn_of_smaller_sets(self, largest: int) -> None:
+        """Warn that conditioning sets have at most ``largest`` columns from here on."""
+        many = self._many_kept
+        kept, columns = many * (LARGEST_SET - largest), f"{largest} column{'s' * (largest > 1)}"
+        tables = "" if many == MANY_KEPT else f" and compared by tables of {self._process_.n:,} rows"
         warnings.warn(
             f"{kept} columns are kept{tables}, so conditioning sets have at most {columns} from here on, "
             "and more columns stay: take a smaller alpha, max_conditioning=3 to try all sets (slow), "

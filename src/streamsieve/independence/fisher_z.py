@@ -20,7 +20,7 @@ from streamsieve.dependence.blocks import (
     Doubt,
     column_products,
     column_slices,
-    knows_doubt,
+    marks_doubtful,
     without_offsets,
 )
 from streamsieve.dependence.contract import Relevance, RelevanceTest
@@ -242,7 +242,7 @@ class FisherZ(RelevanceTest):
 
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target; means and norms are kept for redundancy rules."""
-        marked = np.empty(X.shape[1], bool) if self.online and self._marks and knows_doubt(X) else None
+        marked = np.empty(X.shape[1], bool) if self.online and self._marks and marks_doubtful(X) else None
         found = self.relevance(X, marked)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
         found = found._replace(r=statistic)

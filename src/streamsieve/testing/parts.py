@@ -99,7 +99,8 @@ def check_independence_test(test: ConditionalTest) -> None:
     y = dose + rng.normal(size=400)
     nothing = np.zeros((400, 0))
     for given in (nothing, *(rng.normal(size=(400, k)) for k in (1, 2, 3))):
-        with named(f"conditional(x, y, given) fails with {given.shape[1]} given columns"):
+        columns = f"{given.shape[1]} given columns, an array of shape {given.shape}"
+        with named(f"conditional(x, y, given) fails with {columns}"):
             before = cause.copy(), y.copy(), given.copy()
             found = test.conditional(cause, y, given)
             assert isinstance(found, tuple), f"conditional must return (statistic, p-value); got {found!r}"

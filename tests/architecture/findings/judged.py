@@ -43,8 +43,8 @@ DEFECTS = {
     "D11 a perfect correlation was below 1": """
         columns/test_sizes.py::test_a_perfect_correlation_scores_one""",
     "D12 many classes: hundreds of columns kept, sets of three tried among them, and no hint": """
-        columns/test_crowds.py::test_a_crowd_is_announced_once_and_all_sets_can_be_asked_for
-        columns/test_crowds.py::test_tables_in_a_crowd_equal_the_twin""",
+        columns/test_many_kept.py::test_smaller_sets_are_announced_once_and_all_sets_can_be_asked_for
+        columns/test_many_kept.py::test_tables_with_many_kept_equal_the_twin""",
     "D13 asking a fading screen over bins was slow: scores are computed at reviews, not at every row": """
         base/test_transform_one.py::test_the_output_of_a_row_is_that_of_the_latest_review
         base/test_transform_one.py::test_scores_are_computed_at_reviews_only""",

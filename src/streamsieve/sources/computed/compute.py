@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from streamsieve._frames import check_arrow
+from streamsieve._frames import array_of
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
 
@@ -26,10 +26,9 @@ class NotAColumnError(ValueError):
 def column_of(value: Any) -> FloatArray:
     """Return a column as float64; text that looks like numbers is still text."""
     try:
-        check_arrow(value)
         if isinstance(value, np.ma.MaskedArray):  # np.asarray would lay open what the mask hides
             value = np.ma.filled(value.astype(np.float64), np.nan)
-        values = np.asarray(_dense(value) if sp.issparse(value) else value)
+        values = _dense(value) if sp.issparse(value) else array_of(value)
         if values.dtype.kind not in "fiubO" or (
             values.dtype.kind == "O" and any(isinstance(cell, (str, bytes)) for cell in values.flat)
         ):
@@ -39,7 +38,7 @@ def column_of(value: Any) -> FloatArray:
             )
         # a copy even of float64: a generator may fill one buffer again and again
         values = values.astype(np.float64)
-    except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, NotAColumnError):
             raise
         raise NotAColumnError(f"is not a column of numbers: {error}") from error

@@ -29,9 +29,9 @@ class MarkovBlanketByType(RuleByType):
         self._config = config
 
     @property
-    def crowd(self) -> int:
+    def many_kept(self) -> int:
         """Number of kept columns from which on sets are smaller, by the rule that decides now."""
-        return int(getattr(self.rule, "crowd", self._config.crowd))
+        return int(getattr(self.rule, "many_kept", self._config.many_kept))
 
     def _new_rule(self, mode: str) -> RedundancyRule:
         if mode == "numbers":

@@ -67,7 +67,7 @@ class MarkovBlanketCorrelation(SlottedRule):
         done = n_gone = 0
         while True:
             done, self._kept, n_gone = kernel.decide(
-                *slices, feature, done, self._config.newcomer_first, self._searched, self._config.crowd,
+                *slices, feature, done, self._config.newcomer_first, self._searched, self._config.many_kept,
                 self._share, self._basis,
                 *self.slots.arrays.values(), self.slots.order, self._kept,
                 verdict, statistic, by, gone, newcomer, gone_verdict, gone_statistic, gone_by, n_gone,
@@ -86,9 +86,9 @@ class MarkovBlanketCorrelation(SlottedRule):
         return Outcome(self._reason(verdict), decided, p_value, redundant_by(feature, by), left)
 
     @property
-    def crowd(self) -> int:
+    def many_kept(self) -> int:
         """Number of kept columns from which on sets are smaller."""
-        return self._config.crowd
+        return self._config.many_kept
 
     def with_config(self, config: MarkovBlanketConfig) -> Self:
         """Return a rule with the same columns and other options."""

@@ -100,14 +100,14 @@ class MarkovBlanketDiscrete(SlottedRule):
         return int(self._edges[-1]) if self._packed else self.n
 
     @property
-    def crowd(self) -> int:
+    def many_kept(self) -> int:
         """Number of kept columns from which on sets are smaller."""
-        return self._config.crowd_of(self._reads)
+        return self._config.many_for(self._reads)
 
     def _at_a_time(self) -> int:
         """Return the number of candidates for one call of the kernel."""
         more = 16  # columns that may be kept by then
-        tests = tests_of_three(min(self._kept, self.crowd) + more)
+        tests = tests_of_three(min(self._kept, self.many_kept) + more)
         return max(1, min(CHUNK_VALUES // self.n, CHUNK_READS // (self._reads * tests)))
 
     def _settle_some(self, candidates: Candidates, part: slice, pieces: tuple[Any, ...], out: _Room) -> None:
@@ -132,7 +132,7 @@ class MarkovBlanketDiscrete(SlottedRule):
             done, self._kept, out.n_evicted = kernel.decide(
                 bits, numbers, levels, feature, done,
                 *self._columns(), *self.slots.of("levels", "feature"), self._kept,
-                newcomer_first, size, self.crowd, ratio, skip, occupied, *how,
+                newcomer_first, size, self.many_kept, ratio, skip, occupied, *how,
                 test.y, test.class_counts, self._edges, test.g, test.log, test.inverse, critical,
                 *self._work_space(), *out.of(part), *out.evicted, out.n_evicted,
             )  # fmt: skip

@@ -41,9 +41,9 @@ class MarkovBlanketMixed(MarkovBlanket):
         self._tests = ConditionalByType(test)
 
     @property
-    def crowd(self) -> int:
+    def many_kept(self) -> int:
         """Number of kept columns from which on sets are smaller."""
-        return self._config.crowd_of(self.n)
+        return self._config.many_for(self.n)
 
     def keep(self, feature: int, values: FloatArray, kind: int) -> None:
         """Add a column that another rule has kept."""

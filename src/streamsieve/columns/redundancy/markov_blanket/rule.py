@@ -29,14 +29,19 @@ from streamsieve.state import Array, Bool, Encoded, Float, Int, register
 
 #: Maximum size of a conditioning set.
 LARGEST_SET = 3
-#: Maximum size of a set while at least ``crowd`` columns are kept, and at least twice as many: n columns need
-#: about n^4 / 6 tests of sets of three, and n^3 / 2 of sets of two.
-LARGEST_IN_CROWD, LARGEST_IN_TWICE = 2, 1
-#: Value of ``crowd`` for which the size of sets is never reduced.
-NO_CROWD = 2**31 - 1
-#: Rows (or words of 64 rows) that the table tests of one candidate may read, a second or two; beyond it the
-#: crowd is smaller, but never smaller than ``LEAST_CROWD``.
-MOST_READ, LEAST_CROWD = 2**29, 16
+#: Value of ``many_kept`` for which the size of sets is never reduced.
+NEVER_MANY = 2**31 - 1
+#: Rows (or words of 64 rows) that the table tests of one candidate may read, a second or two; beyond it
+#: ``many_kept`` is smaller, but never smaller than ``LEAST_MANY``.
+MOST_READ, LEAST_MANY = 2**29, 16
+
+
+def largest_set(kept: int, many_kept: int) -> int:
+    """Return the maximum size of a set: 3, from ``many_kept`` kept columns on 2, from twice as many 1.
+
+    n columns need about n^4 / 6 tests of sets of three, and n^3 / 2 of sets of two.
+    """
+    return LARGEST_SET if kept < many_kept else 2 if kept < 2 * many_kept else 1
 
 
 class MarkovBlanketConfig(NamedTuple):
@@ -48,19 +53,12 @@ class MarkovBlanketConfig(NamedTuple):
     skip_unreliable: bool
     #: Whether to test a candidate before the kept columns (Fast-OSFS), or after them (OSFS).
     newcomer_first: bool
-    #: Number of kept columns from which sets have at most ``LARGEST_IN_CROWD`` columns, and from twice as
-    #: many on ``LARGEST_IN_TWICE``.
-    crowd: int = NO_CROWD
+    #: Number of kept columns from which sets are smaller; see `largest_set`.
+    many_kept: int = NEVER_MANY
 
-    def largest(self, kept: int, crowd: int) -> int:
-        """Return the maximum size of a set while this number of columns is kept."""
-        if kept >= 2 * crowd:
-            return min(self.max_size, LARGEST_IN_TWICE)
-        return min(self.max_size, LARGEST_IN_CROWD) if kept >= crowd else self.max_size
-
-    def crowd_of(self, reads: int) -> int:
-        """Return the crowd for tests that read this number of rows each: a candidate takes seconds."""
-        return self.crowd if self.crowd == NO_CROWD else _crowd_of(self.crowd, reads)
+    def many_for(self, reads: int) -> int:
+        """Return ``many_kept`` for tests that read this number of rows each: a candidate takes seconds."""
+        return self.many_kept if self.many_kept == NEVER_MANY else _many_for(self.many_kept, reads)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> Self:
@@ -69,12 +67,12 @@ class MarkovBlanketConfig(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _crowd_of(most: int, reads: int) -> int:
-    """Return the largest crowd up to ``most`` whose tests read at most ``MOST_READ`` rows."""
-    crowd = min(most, LEAST_CROWD)
-    while crowd < most and reads * tests_of_three(crowd + 1) <= MOST_READ:
-        crowd += 1
-    return crowd
+def _many_for(most: int, reads: int) -> int:
+    """Return the largest number of columns, up to ``most``, whose tests read at most ``MOST_READ`` rows."""
+    many = min(most, LEAST_MANY)
+    while many < most and reads * tests_of_three(many + 1) <= MOST_READ:
+        many += 1
+    return many
 
 
 def tests_of_three(kept: int) -> int:
@@ -90,7 +88,7 @@ CONFIG_FIELDS = {
     "max_size": Int(0, LARGEST_SET),
     "skip_unreliable": Bool(),
     "newcomer_first": Bool(),
-    "crowd": Int(0, NO_CROWD),
+    "many_kept": Int(0, NEVER_MANY),
 }
 
 
@@ -135,9 +133,9 @@ class MarkovBlanket(RedundancyRule):
         return np.array([kept.feature for kept in self._kept], np.int64)
 
     @property
-    def crowd(self) -> int:
+    def many_kept(self) -> int:
         """Number of kept columns from which on sets are smaller."""
-        return self._config.crowd
+        return self._config.many_kept
 
     def settle(self, candidates: Candidates) -> Outcome:
         """Decide on candidates in order, given the kept columns."""
@@ -145,7 +143,7 @@ class MarkovBlanket(RedundancyRule):
         evicted: list[Eviction] = []
         for j in range(len(candidates.at)):
             new = self._arrived(candidates, j)
-            self._largest = self._config.largest(len(self._kept), self.crowd)
+            self._largest = min(self._config.max_size, largest_set(len(self._kept), self.many_kept))
             if self._config.newcomer_first:
                 separation = self._separation(new, self._kept)
                 if separation is None:

@@ -9,7 +9,7 @@ from streamsieve.columns import markov_blanket_selector as module
 from streamsieve.columns.osfs import OSFS, FastOSFS
 from streamsieve.columns.redundancy.markov_blanket import discrete, rule
 from streamsieve.columns.redundancy.markov_blanket.discrete import MarkovBlanketDiscrete
-from streamsieve.columns.redundancy.markov_blanket.rule import NO_CROWD, MarkovBlanketConfig
+from streamsieve.columns.redundancy.markov_blanket.rule import NEVER_MANY, MarkovBlanketConfig
 from tests.columns.streams import FORMS, TASKS, by_t, equal_twin, offered, reloaded, woven
 from tests.reference.fast_osfs import fast_osfs
 from tests.reference.g_squared import Tables
@@ -17,41 +17,41 @@ from tests.reference.osfs import PartialCorrelations
 
 
 def quiet(sieve, *rest):
-    """Offer columns; the warning about a crowd has a test of its own."""
+    """Offer columns; the warning about smaller sets has a test of its own."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".* columns are kept, so conditioning sets")
         return offered(sieve, *rest)
 
 
-@pytest.mark.parametrize("crowd", [0, 2, 3])
-def test_sets_in_a_crowd_equal_the_twin(crowd, monkeypatch):
-    monkeypatch.setattr(module, "CROWD", crowd)
+@pytest.mark.parametrize("many_kept", [0, 2, 3])
+def test_sets_with_many_kept_equal_the_twin(many_kept, monkeypatch):
+    monkeypatch.setattr(module, "MANY_KEPT", many_kept)
     rng, other = np.random.default_rng(2), 0
     for case in range(30):
         task = TASKS[case % 3]
         X, y = woven(rng, task, int(rng.integers(60, 200)), some_exact=True)
         judge = PartialCorrelations(X, y, task, alpha=0.05)
-        twin, whole = fast_osfs(judge, X.shape[1], crowd=crowd), fast_osfs(judge, X.shape[1])
+        twin, whole = fast_osfs(judge, X.shape[1], many_kept=many_kept), fast_osfs(judge, X.shape[1])
         sieve = quiet(by_t(FastOSFS(0.05, test="fisher_z")).begin(y), X, rng, tuple(FORMS))
         equal_twin(sieve, twin, what=case)
         other += twin[1] != whole[1]
     assert other > 0  # else the test would not notice
 
 
-def test_tables_in_a_crowd_equal_the_twin(monkeypatch):
-    monkeypatch.setattr(module, "CROWD", 2)
+def test_tables_with_many_kept_equal_the_twin(monkeypatch):
+    monkeypatch.setattr(module, "MANY_KEPT", 2)
     rng = np.random.default_rng(1)
     for case in range(6):
         X, y = woven(rng, "binary", 150)
         X = (X > 0).astype(float)
         judge = Tables(X, y, alpha=0.05, p_value="chi2")
         sieve = FastOSFS(0.05, test="g2", p_value="chi2").begin(y)
-        equal_twin(quiet(sieve, X, rng, tuple(FORMS)), fast_osfs(judge, X.shape[1], crowd=2), what=case)
+        equal_twin(quiet(sieve, X, rng, tuple(FORMS)), fast_osfs(judge, X.shape[1], many_kept=2), what=case)
 
 
 @pytest.mark.parametrize("cls", [OSFS, FastOSFS])
-def test_a_crowd_is_announced_once_and_all_sets_can_be_asked_for(cls, monkeypatch):
-    monkeypatch.setattr(module, "CROWD", 3)
+def test_smaller_sets_are_announced_once_and_all_sets_can_be_asked_for(cls, monkeypatch):
+    monkeypatch.setattr(module, "MANY_KEPT", 3)
     rng = np.random.default_rng(2)
     X = rng.normal(size=(300, 6))
     y = X.sum(axis=1) + rng.normal(size=300)
@@ -66,12 +66,12 @@ def test_a_crowd_is_announced_once_and_all_sets_can_be_asked_for(cls, monkeypatc
     cls(test="fisher_z", max_conditioning=3).fit(X, y)  # silent
 
 
-def test_tables_of_many_rows_have_a_smaller_crowd(monkeypatch):
+def test_tables_of_many_rows_have_smaller_sets_earlier(monkeypatch):
     config = MarkovBlanketConfig(3, True, True, 200)
-    assert [config.crowd_of(rows) for rows in (50, 1000, 20_000, 10**7)] == [200, 93, 34, 16]
-    assert config._replace(crowd=NO_CROWD).crowd_of(10**7) == NO_CROWD
-    monkeypatch.setattr(module, "CROWD", 5)
-    monkeypatch.setattr(rule, "LEAST_CROWD", 2)
+    assert [config.many_for(rows) for rows in (50, 1000, 20_000, 10**7)] == [200, 93, 34, 16]
+    assert config._replace(many_kept=NEVER_MANY).many_for(10**7) == NEVER_MANY
+    monkeypatch.setattr(module, "MANY_KEPT", 5)
+    monkeypatch.setattr(rule, "LEAST_MANY", 2)
     monkeypatch.setattr(rule, "MOST_READ", 400 * rule.tests_of_three(3))
     rng = np.random.default_rng(3)
     X = rng.integers(0, 3, (400, 7)).astype(float)
@@ -80,7 +80,7 @@ def test_tables_of_many_rows_have_a_smaller_crowd(monkeypatch):
     judge = Tables(X, y, alpha=0.05, p_value="chi2")
     with pytest.warns(UserWarning, match="6 columns are kept and compared by tables of 400 rows, so"):
         sieve = FastOSFS(0.05, test="g2", p_value="chi2").fit(X, y)
-    equal_twin(sieve, fast_osfs(judge, 7, crowd=3), what="codes")
+    equal_twin(sieve, fast_osfs(judge, 7, many_kept=3), what="codes")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         FastOSFS(0.05, test="g2", max_conditioning=3).fit(X, y)
