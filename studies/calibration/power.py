@@ -157,13 +157,11 @@ the same ones for all columns). A test that is unbiased and holds its level for 
 holds it given the observed values, over all permutations of the target (Lehmann and Stein, Annals of
 Mathematical Statistics 20, 1949), and of these tests the one that orders permutations by t is the natural
 benchmark against normal errors. At {forced} of the {above} levels it loses more than {ALLOWED:.0%} too: that
-part of the loss is the price of not knowing that errors are normal, and the rest is that of the default (at
-.001 ten permutations decide, so that differences of a few percent are noise). Over 20 rows,
-two of which are in a class, one of
-190 permutations is the most extreme, so that no such test rejects at a level of .001. At the other
-{above - forced} (permutation test in bold) a permutation test would have the power that the default loses;
-that is the price of confirming a p-value by closed forms: a permutation p-value at a level of .001 takes
-about 10,000 permutations per column. Where errors are known to be normal, `p_value="t"` has the power of t.
+is the price of not knowing that errors are normal, and where few rows have few distinct orders, the price is
+high (over 20 rows, two of which are in a class, one of 190 orders is the most extreme, so that no such
+test rejects at a level of .001). {_rest(above - forced)}Where rows are few, the default has permutation
+p-values itself (`PermutedTargets`), so both differ by the noise of random permutations only, a few percent at
+.001. Where errors are known to be normal, `p_value="t"` has the power of t.
 """
     rows = [
         [
@@ -182,6 +180,13 @@ about 10,000 permutations per column. Where errors are known to be normal, `p_va
             ["columns and target", "rows", *WAYS[:2], "confirmed (default)", "loss", "permutation t"], rows
         )
     )
+
+
+def _rest(number: int) -> str:
+    """Return what is said of the levels at which the permutation test of t loses less."""
+    if not number:
+        return ""
+    return f"At the other {number} (permutation test in bold) the loss is that of the default alone. "
 
 
 def _powers(found: list[float]) -> str:

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 import streamsieve as ss
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.exceptions import ParameterError, StateError
+from streamsieve.independence import permuted_targets
 from tests.columns.streams import reloaded
 from tests.helpers.tier import cases
 from tests.reference import confirmed as twin
@@ -39,6 +40,13 @@ def skewed(rng, task, n=60):
     return X[:, np.ptp(X, axis=0) > 0], y
 
 
+@pytest.fixture
+def closed_forms(monkeypatch):
+    """No permutations of the target; their tests are in tests/independence/test_permuted_targets.py."""
+    monkeypatch.setattr(permuted_targets, "MOST_VALUES", 0)
+
+
+@pytest.mark.usefixtures("closed_forms")
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 @pytest.mark.parametrize("name", SIEVES)
 def test_a_column_is_relevant_if_its_confirmed_p_value_is_at_most_the_level(name, task):
@@ -58,6 +66,7 @@ def test_a_column_is_relevant_if_its_confirmed_p_value_is_at_most_the_level(name
     assert changed > 0
 
 
+@pytest.mark.usefixtures("closed_forms")
 @pytest.mark.parametrize("task", ["binary", "multiclass", "regression"])
 def test_an_online_procedure_has_fishers_exact_p_value_for_every_2_x_2_table(task):
     rng = np.random.default_rng(1)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import scipy.stats
 
 import streamsieve as ss
-from streamsieve.independence import FisherZ, confirmation
+from streamsieve.independence import FisherZ, confirmation, permuted_targets
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.table_p_values import fisher
 from streamsieve.protocols import Task
@@ -82,6 +82,13 @@ def draws(target, seed, number, rows=(8, 60)):
             yield X, y, task
 
 
+@pytest.fixture
+def closed_forms(monkeypatch):
+    """No permutations of the target; those are in test_permuted_targets.py."""
+    monkeypatch.setattr(permuted_targets, "MOST_VALUES", 0)
+
+
+@pytest.mark.usefixtures("closed_forms")
 @pytest.mark.parametrize("online", [False, True])
 @pytest.mark.parametrize("target", TARGETS)
 def test_p_values_equal_the_twin(target, online):
@@ -100,6 +107,7 @@ def test_p_values_equal_the_twin(target, online):
     assert changed > 0 or target == "normal"
 
 
+@pytest.mark.usefixtures("closed_forms")
 @pytest.mark.parametrize("target", TARGETS)
 def test_columns_with_missing_values_are_confirmed_over_the_rows_that_are_observed(target):
     rng = np.random.default_rng(1)
@@ -152,7 +160,8 @@ def test_a_perfect_correlation_of_few_rows_is_one_arrangement_out_of_all(alpha):
             assert (decision.event == "kept") == (alpha > least)
     labels = np.array([0, 0, 1, 1, 2, 2])
     measured = FisherZ(labels, Task.MULTICLASS, alpha).measure(labels[:, None] * 2.0)
-    assert np.asarray(measured.p_value)[0] == pytest.approx(8 / 720)
+    # the classes may also change places
+    assert np.asarray(measured.p_value)[0] == pytest.approx(6 * 8 / 720)
 
 
 def test_blocks_single_columns_and_missing_values_have_the_same_p_values():

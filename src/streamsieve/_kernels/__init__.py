@@ -8,8 +8,8 @@ changed elsewhere would go on running as old machine code after an upgrade; a te
 summaries of rows   moments_dense, moments_sparse, comoments, products, contingency, few_values, entries,
                     quantiles_dense, quantiles_query, quantiles_sparse, quantiles_weighted, sorted_columns
 linear models, rows ofs, sofs, winnow, barda, fires, sketch, fsa, annealing, coordinate_descent, poisson
-relevance           column_products, student_t, confirmation, arrangements, rank_basis, lagged_products,
-                    table_tests, exact_tables, column_levels, neighbors, online_fdr
+relevance           column_products, student_t, confirmation, permuted_targets, arrangements, rank_basis,
+                    lagged_products, table_tests, exact_tables, column_levels, neighbors, online_fdr
 redundancy          dominance, discrete, partial, tables_search, top_k, paired, paired_columns,
                     paired_partial, mixed_pairs, mixed_sets, ossfs_dd, interaction_scan
 groups, models      groups, ogfs, dofs, linear, logistic, grafting, grafting_columns, substitution,

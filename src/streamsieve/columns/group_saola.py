@@ -50,11 +50,11 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     delta : float, default=0.0
         For "su" and "mutual_info": a column at or below it is irrelevant.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
-        How p-values of "fisher_z" are computed.  "t" is Student's t (F for more than two classes), exact if
-        y or the column is normal.  "confirmed", the default, is t, but the larger of t and a test of normal
-        scores if both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see
-        ``FisherZ``.
-        "z" is Fisher's transformation, as in the paper: liberal at small levels.
+        How p-values of "fisher_z" are computed.  "t" is Student's t (F for more than two classes), exact if y
+        or the column is normal.  "confirmed", the default, is t, but if both are skewed or heavy-tailed its
+        permutation p-value or, over many rows, the larger of t and a test of normal scores, and Fisher's
+        exact test for small 2 x 2 tables; see ``FisherZ``.  "z" is Fisher's transformation, as in the paper:
+        liberal at small levels.
     bins : int, default=5
         For "su" and "mutual_info": number of equal-frequency bins for columns with more than 32 distinct
         values, in [2, 1024]. Whole numbers that repeat keep their levels, see docs/column_types.md.

@@ -164,12 +164,12 @@ default="addis"
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
         How p-values of correlations are computed.  "t" is Student's t (F for more than two classes), exact
         if y or the column is normal.  "confirmed", the default, is t, but where both are skewed or
-        heavy-tailed the larger of t and a test of normal scores, and for 2 x 2 tables Fisher's exact test;
-        see ``FisherZ``.  In scope "conditional" both test a coefficient, and are confirmed on the residuals
-        of column and y given the model; t is exact for normal errors.  "z" (scope "marginal") is Fisher's
-        transformation: too liberal for the levels used here.  For "basis" only "auto" is available: p-values
-        are exact for normal y, and confirmed by random permutations of y if there are few rows, ties or rare
-        classes.
+        heavy-tailed its permutation p-value or, over many rows, the larger of t and a test of normal scores,
+        and for 2 x 2 tables Fisher's exact test; see ``FisherZ``.  In scope "conditional" both test a
+        coefficient, and the larger of both tests is taken on the residuals of column and y given the model;
+        t is exact for normal errors.  "z" (scope "marginal") is Fisher's transformation: too liberal for the
+        levels used here.  For "basis" only "auto" is available: p-values are exact for normal y, and
+        confirmed by random permutations of y if there are few rows, ties or rare classes.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
         fewer than 10 rows each, mean regression, anything else classification.

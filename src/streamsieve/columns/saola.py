@@ -77,11 +77,11 @@ class SAOLA(ColumnSelector):
         In the paper, F may evict K and then be rejected because of a third column, so that K is lost without
         a replacement. "corrected" evicts a column only if F is kept.
     p_value : {"auto", "confirmed", "t", "z"}, default="auto"
-        How p-values of "fisher_z" are computed.  "t" is Student's t (F for more than two classes), exact if
-        y or the column is normal.  "confirmed", the default, is t, but the larger of t and a test of normal
-        scores if both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2 tables; see
-        ``FisherZ``.
-        "z" is Fisher's transformation, as in the paper: liberal at small levels.
+        How p-values of "fisher_z" are computed.  "t" is Student's t (F for more than two classes), exact if y
+        or the column is normal.  "confirmed", the default, is t, but if both are skewed or heavy-tailed its
+        permutation p-value or, over many rows, the larger of t and a test of normal scores, and Fisher's
+        exact test for small 2 x 2 tables; see ``FisherZ``.  "z" is Fisher's transformation, as in the paper:
+        liberal at small levels.
     missing : {"refuse", "omit"}, default="refuse"
         How to treat NaN.  "omit" compares two columns over their complete pairs of rows, and is for
         ``measure="fisher_z"``.

@@ -3,7 +3,8 @@
 ======================= ====================================================================================
 fisher_z                correlations: t, F, Fisher's z; ``complete_pairs`` with missing values;
                         ``confirmation`` and ``discreteness`` say where these p-values can be trusted,
-                        ``rough_p_values`` which of them need not be computed
+                        ``permuted_targets`` has permutation p-values for where they cannot,
+                        ``rough_p_values`` says which of them need not be computed
 g_squared, chi_square   contingency tables; ``contingency_test`` is what they share, ``column_pieces`` its
                         input, ``table_p_values`` its p-values, ``joint_tables`` given any number of columns
 rank_basis              curves: the joint F test of a basis of ranks; ``arrangements`` confirms it

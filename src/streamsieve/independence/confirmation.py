@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from scipy.special import betainc, gammaln, ndtr, ndtri
 
 from streamsieve._kernels import confirmation as kernel
-from streamsieve.dependence.blocks import ColumnSlices, Doubt, row_by_row
+from streamsieve.dependence.blocks import DENSE_VALUES, ColumnSlices, Doubt, row_by_row
 from streamsieve.independence.discreteness import two_by_two
+from streamsieve.independence.permuted_targets import PermutedTargets
 from streamsieve.independence.table_p_values import fisher
 from streamsieve.lazy_p_values import PValues, places
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
@@ -53,6 +54,17 @@ class Columns:
         )
         return cls(slices, sparse=False, mean=np.zeros(m), norm=np.ones(m))
 
+    def standardized(self, n: int) -> FloatArray:
+        """Return the columns as rows of n values, centered and of unit length."""
+        pointers, rows, values = self.slices
+        Z = np.zeros((len(self), n)) if self.sparse else values.reshape(len(self), n).copy()
+        if self.sparse:
+            Z[np.repeat(np.arange(len(self)), np.diff(pointers)), rows] = values
+        Z -= self.mean[:, None]
+        Z -= Z.mean(axis=1, keepdims=True)
+        Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+        return Z
+
     def at(self, some: IntArray) -> Columns:
         """Return some of them, by increasing positions."""
         if len(some) == len(self):
@@ -78,6 +90,10 @@ class Confirmation:
 
     but no more than the trusted level: at that level and above, t decides.  A decision at a fixed level
     therefore needs a second test only of columns that are in doubt at this level.
+
+    With few rows these steps lose power, and the p-value is that of t over permutations of the target instead
+    (`PermutedTargets`), again no more than the trusted level.  Permutations resolve no p-values below a
+    limit: there the steps decide, and if they give a tenth of it no permutation is drawn.
 
     A table of two classes and two values has Fisher's exact p-value where few rows are expected in a cell.
 
@@ -108,6 +124,7 @@ class Confirmation:
         #: Whether there are two classes, or two numbers.
         self.two = len(counts) == 2 and given is None
         self._numeric = not self.two and not len(labels)
+        self._given, self._distinct = given, codes
         if self._numeric:  # the classes of the last resort
             above = self._y > np.median(self._y)
             codes = (above if above.any() else self._y >= np.median(self._y)).astype(np.int64)
@@ -124,6 +141,11 @@ class Confirmation:
                 float(np.min(1 / spread - 6)),
                 float(np.max(1 / spread - 6)),
             )
+
+    @cached_property
+    def _permuted(self) -> PermutedTargets:
+        values = self._basis[np.unique(self._distinct, return_index=True)[1]]
+        return PermutedTargets(values, self._distinct, 1 / max(self.least, 1e-300))
 
     @cached_property
     def _table(self) -> FloatArray:
@@ -237,8 +259,21 @@ class Confirmation:
             again = np.flatnonzero(p < _trusted(found, self._scores_moments, self.n, SCORES_TOLERANCE))
         if len(again):
             p[again] = np.maximum(p[again], self._scored(columns.at(rest[again]), p[again]))
-        p_value[rest] = np.minimum(p, trusted)
+        p = np.minimum(p, trusted)
+        if self._given is None:  # residuals are not exchangeable
+            self._permute(columns, rest, p, trusted)
+        p_value[rest] = p
         return p_value
+
+    def _permute(self, columns: Columns, rest: IntArray, p: FloatArray, trusted: FloatArray) -> None:
+        """Replace p-values of some columns by those of permutations, where these resolve them."""
+        least = self._permuted.resolution
+        worth = np.flatnonzero((p > least / 10) & (trusted > least))
+        step = max(1, DENSE_VALUES // self.n)
+        for low in range(0, len(worth), step):
+            some = worth[low : low + step]
+            drawn, known = self._permuted.p_values(columns.at(rest[some]).standardized(self.n))
+            p[some] = np.where(known, np.minimum(drawn, trusted[some]), np.minimum(p[some], least))
 
     @cached_property
     def sure(self) -> float:

@@ -61,10 +61,10 @@ class HITONPC(TypedFeatures, OfflineSelector):
         How to treat a test with too few rows: skip the conditioning set, or accept independence.
     p_value : {"auto", "confirmed", "t", "z", "moments", "chi2"}, default="auto"
         How p-values are computed; must be available for the test.  Correlations: "t" is Student's t (F for
-        more than two
-        classes), exact if y or the column is normal.  "confirmed", the default, is t, but the larger of t and
-        a test of normal scores if both are skewed or heavy-tailed, and Fisher's exact test for small 2 x 2
-        tables; see ``FisherZ``.  "z" is Fisher's transformation, as in the papers: liberal at small levels.
+        more than two classes), exact if y or the column is normal.  "confirmed", the default, is t, but if
+        both are skewed or heavy-tailed its permutation p-value or, over many rows, the larger of t and a test
+        of normal scores, and Fisher's exact test for small 2 x 2 tables; see ``FisherZ``.  "z" is Fisher's
+        transformation, as in the papers: liberal at small levels.
         Tables: "moments", the default, takes the mean and variance of Pearson's statistic over all
         permutations, and Fisher's exact test for small 2 x 2 tables; see ``GSquared``.  "chi2" is the
         limiting chi-squared distribution, as in the papers: liberal in sparse tables.
