@@ -58,6 +58,10 @@ def pytest_collection():
         gc.enable()
 
 
+def pytest_unconfigure():
+    gc.unfreeze()  # libraries that count their objects at the end would report the frozen ones as leaks
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file():
     """Look for examples in docstrings of the package, not of its tests."""
