@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import signal
 import sys
 from importlib.util import find_spec
@@ -7,6 +8,7 @@ from importlib.util import find_spec
 import pytest
 from hypothesis import settings
 
+from streamsieve import registry
 from tests import real_data
 from tests.helpers import tier
 from tests.helpers.spark import classic, connect, connect_address, spark  # noqa: F401 - fixtures
@@ -24,7 +26,9 @@ collect_ignore = (
 OUTSIDE = ("tests/benchmarks/", "tests/studies/", "tests/examples/")
 
 #: Contracts choose among variants themselves.
-CONTRACTS = ("tests/contract/", "tests/learners/test_contracts.py")
+CONTRACTS = ("tests/contract/test_contracts.py::", "tests/learners/test_contracts.py::test_contract")
+#: Checks of scikit-learn look at the face of an estimator, which the classes of an axis inherit.
+FACES = ("tests/contract/test_sklearn.py::", "tests/learners/test_contracts.py::test_estimator")
 #: Checks of scikit-learn that compile the kernels of every selector again, for read-only arrays.
 COMPILES_AGAIN = "readonly_memmap"
 #: Cases of one test in the quick tier.
@@ -41,6 +45,27 @@ def pytest_configure(config):
     # Machines differ in speed and a failure must come back: no deadline, no randomness from run to run.
     settings.register_profile("streamsieve", deadline=None, derandomize=True, max_examples=tier.cases(100))
     settings.load_profile("streamsieve")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Collect with the garbage collector at rest, and spare it the many items, which live to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()  # libraries that count their objects at the end would report the frozen ones as leaks
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples in docstrings of the package, not of its tests."""
+    return [each for each in (yield) if type(each) is pytest.Module]
 
 
 def pytest_collection_modifyitems(config, items):
@@ -66,14 +91,19 @@ def _is_late(item):
 
 
 def _thinned(items):
-    """Yield the ids of items to leave out: ``MOST_CASES`` of each test stay, evenly spread."""
+    """Yield the ids of items to leave out: ``MOST_CASES`` of each test stay, evenly spread.
+
+    A check of scikit-learn counts as one test for each axis, and one that compiles again as one for all.
+    """
     by_test = {}
     for item in items:
         test, _, case = item.nodeid.partition("[")
-        if not test.startswith(CONTRACTS):
+        if test.startswith(FACES):
+            check = case.rpartition("-check_")[2]
+            axis = None if COMPILES_AGAIN in check else registry.axis(type(item.callspec.params["estimator"]))
+            by_test.setdefault((test, axis, check), []).append(item)
+        elif not item.nodeid.startswith(CONTRACTS):
             by_test.setdefault(test, []).append(item)
-        elif COMPILES_AGAIN in case:
-            by_test.setdefault((test, case.rpartition("-check_")[2]), []).append(item)
     for cases in by_test.values():
         stay = set(map(id, tier.spread(cases, MOST_CASES)))
         yield from (id(item) for item in cases if id(item) not in stay)

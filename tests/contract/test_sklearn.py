@@ -1,7 +1,8 @@
 """Every selector in the registry passes scikit-learn's own checks.
 
 They look at the face of an estimator, which its variants share, so the first stands for all, and in the full
-tier the first and the last; our own contracts run over every variant.
+tier the first and the last; in the quick tier three classes of an axis stand for the others, see
+``tests/conftest.py``.  Our own contracts run over every variant.
 """
 
 import pytest

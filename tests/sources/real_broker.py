@@ -54,7 +54,13 @@ broker.session.timeout.ms=1000
 def missing():
     """Return what prevents a broker from being started, or an empty text."""
     absent = [program for program in ("java", "mvn") if shutil.which(program) is None]
-    return f"no real Kafka broker: {' and '.join(absent)} not found" if absent else ""
+    if absent:
+        return f"no real Kafka broker: {' and '.join(absent)} not found"
+    try:
+        libraries()
+    except (subprocess.SubprocessError, OSError) as error:
+        return f"no real Kafka broker: its libraries could not be fetched: {error}"
+    return ""
 
 
 def libraries():

@@ -53,6 +53,7 @@ class Trials:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:  # noqa: D102
         self.items = session.items
+        gc.unfreeze()  # what is frozen cannot be found
         self.planting = Planting(self.copy, sys.modules)
         gc.collect()
         gc.freeze()

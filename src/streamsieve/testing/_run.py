@@ -91,8 +91,8 @@ def parametrize_with_contracts(selectors: Iterable[Selector], *, doors: str = "e
     return pytest.mark.parametrize(
         "contract",
         [
-            pytest.param(call, id=f"{selector!r}-{name.removeprefix('check_')}")
-            for selector in selectors
+            pytest.param(call, id=f"{shown}-{name.removeprefix('check_')}")
+            for selector, shown in ((selector, repr(selector)) for selector in selectors)
             for name, call in contracts(selector, doors=doors == "each" or first(selector))
         ],
     )
