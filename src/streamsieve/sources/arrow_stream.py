@@ -55,8 +55,8 @@ class ArrowStreamSource(TableSource[StreamTable]):
     Values are converted as for files, see :class:`~streamsieve.sources.ArrowSource`.  All batches must
     have the columns of the first one, in any order; numbers may be of another type.
 
-    Memory does not depend on the number of rows, except of a pyarrow scanner, whose threads read ahead of what
-    learns: give the dataset, which is scanned without them.
+    Memory does not depend on the number of rows, except of a pyarrow scanner, whose threads read ahead: give
+    the dataset, which is scanned without them.
 
     Readers, scanners, cursors and iterators can be read once, so a run over them cannot be resumed.  To read
     an iterator of chunks twice, give the function that makes it.
