@@ -54,11 +54,18 @@ def test_an_error_on_a_worker_is_named_and_ends_the_run(client, tmp_path):
         ss.run(opened(paths), ss.Screen("f"), engine=client, rows_per_task=300)
 
 
-def test_a_file_that_vanishes_on_the_way_to_a_worker_is_named(client, tmp_path):
+def test_a_file_that_vanishes_on_the_way_to_a_worker_is_named(client, tmp_path, monkeypatch):
     paths = files(tmp_path, 5)
     source, selector = opened(paths), ss.Screen("f")
-    paths[-1].unlink()
-    with pytest.raises(SourceError, match=r"^part \d+: .*part-04.parquet cannot be read"):
+    made = declared.declared_of
+
+    def planned(*given):
+        found = made(*given)
+        paths[-1].unlink()
+        return found
+
+    monkeypatch.setattr("streamsieve.engines.run.declared_of", planned)
+    with pytest.raises(SourceError, match=r"^part \d+.*part-04.parquet cannot be read"):
         ss.run(source, selector, engine=client, rows_per_task=300)
     assert not hasattr(selector, "n_features_in_")
 

@@ -148,7 +148,7 @@ def test_rows_have_the_weights_of_a_column(classic):
             found = ss.run(source, SCREENS[name](), **more)
             assert found.feature_names_in_.tolist() == names
             assert_equal_to_one_process(found, one)
-    with pytest.raises(SourceError, match="partition .*the weight column 'w' hold -1"):
+    with pytest.raises(SourceError, match="Spark frame: .*the weight column 'w' hold -1"):
         ss.run(data.selectExpr("* except (w)", "-1.0 AS w"), ss.Screen("f"), target="y", weight="w")
 
 
