@@ -15,7 +15,7 @@ import streamsieve as ss
 from streamsieve.engines import declared
 from streamsieve.exceptions import SourceError, StreamSieveError
 from tests.engines.laws import assert_same_bits, files, opened
-from tests.engines.test_laws import SCREENS, by_hand, with_a_deadly_part
+from tests.engines.test_laws import SCREENS, by_hand
 
 pytestmark = [
     pytest.mark.full,
@@ -95,23 +95,6 @@ def test_workers_have_the_versions_of_the_driver(client, tmp_path, monkeypatch):
     )
     with pytest.raises(SourceError, match="has numba .*, the process that started the run has 0.0.1"):
         ss.run(opened(files(tmp_path, 3)), ss.Screen("f"), engine=client, rows_per_task=900)
-
-
-def test_a_part_that_kills_every_worker_is_named(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    import dask
-
-    source = with_a_deadly_part(opened(files(tmp_path, 4)), 1)
-    with dask.config.set({"distributed.scheduler.allowed-failures": 1}):
-        cluster = distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
-        )
-        with (
-            cluster,
-            distributed.Client(cluster) as own,
-            pytest.raises(SourceError, match=r"part 2 \(deadly.parquet\) killed every worker that tried it"),
-        ):
-            ss.run(source, ss.Screen("f"), engine=own, rows_per_task=900, retries=0)
 
 
 def test_killed_workers_change_no_bit(client, tmp_path):
