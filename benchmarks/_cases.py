@@ -41,6 +41,7 @@ class Race:
     warm_up : run ours once untimed first, so that compiling and first touch of memory are not counted
     measured : where the time of a call is not the figure (a stall within a run): returns the seconds of ours
         and of the peer, and nothing else is run
+    quantity : what the figures are, "s" or "MB"; other than seconds only with ``measured``
     """
 
     ours: Callable[[], Any]
@@ -52,6 +53,7 @@ class Race:
     rounds: int = 7
     warm_up: bool = True
     measured: Callable[[], tuple[float, float | None]] | None = None
+    quantity: str = "s"
 
 
 @dataclass(frozen=True)

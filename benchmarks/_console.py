@@ -19,6 +19,13 @@ COLUMNS = (
 )  # fmt: skip
 
 
+def figure(value: float | None, quantity: str) -> str:
+    """Return a time, or a number of another quantity with its unit."""
+    if quantity == "s" or value is None:
+        return seconds(value)
+    return f"{value:,.0f} {quantity}"
+
+
 def seconds(value: float | None) -> str:
     """Return a time in the unit that suits it."""
     if value is None:
@@ -45,9 +52,9 @@ def cells(result: Result) -> list[str]:
     """Return the figures of a result as text, in the order of ``COLUMNS``, without the note."""
     return [
         result.case,
-        seconds(result.ours_seconds),
+        figure(result.ours_seconds, result.quantity),
         result.peer or "",
-        seconds(result.peer_seconds),
+        figure(result.peer_seconds, result.quantity),
         times(result.speedup),
         "" if result.ours_peak_mb is None else f"{result.ours_peak_mb:,.0f}",
         result.bar or "",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -117,3 +119,19 @@ def _matrix(file: Any) -> Any:
         return file["X"].astype(np.float64)
     pieces = file["data"].astype(np.float64), file["indices"].astype(np.int32), file["indptr"]
     return sp.csr_array(pieces, shape=tuple(file["shape"]))
+
+
+def parquet_files(files: int, n: int, p: int, group: int) -> Path:
+    """Write files of n rows of p columns and a target y to a folder that goes away with the process."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    folder = tempfile.TemporaryDirectory(prefix="streamsieve-bench-")
+    atexit.register(folder.cleanup)
+    rng = np.random.default_rng(0)
+    for k in range(files):
+        y = rng.integers(0, 2, n)
+        columns = {f"c{j}": rng.normal(size=n) + (j < 10) * 0.1 * y for j in range(p)}
+        path = Path(folder.name, f"{k:02}.parquet")
+        pq.write_table(pa.table({**columns, "y": y}), path, row_group_size=group, use_dictionary=False)
+    return Path(folder.name)

@@ -30,6 +30,7 @@ class Result:
     note: str
     bar: str | None
     reached: bool | None
+    quantity: str = "s"
 
     def figures(self) -> dict[str, Any]:
         """Return the public fields."""
@@ -42,7 +43,7 @@ def run(case: Case, size: Size) -> Result:
     ours, peer = _raced(race, size) if race.measured is None else race.measured()
     note = _note(race, ours)
     reached = _bars.reached(case.bar, seconds=ours, peer_seconds=peer, work=race.work)
-    peer_name = race.peer_name
+    peer_name, quantity = race.peer_name, race.quantity
     del race  # the data, before a second process builds its own
     return Result(
         suite=case.suite,
@@ -55,6 +56,7 @@ def run(case: Case, size: Size) -> Result:
         note=note,
         bar=case.bar,
         reached=None if size.quick else reached,  # bars are about the real sizes
+        quantity=quantity,
     )
 
 

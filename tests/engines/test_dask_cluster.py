@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import streamsieve as ss
-from streamsieve.exceptions import StreamSieveError
+from streamsieve.engines import declared
+from streamsieve.exceptions import SourceError, StreamSieveError
 from tests.engines.laws import assert_same_bits, files, opened
 from tests.engines.test_laws import SCREENS, by_hand
 
@@ -50,6 +52,49 @@ def test_an_error_on_a_worker_is_named_and_ends_the_run(client, tmp_path):
     pq.write_table(table.set_column(2, "c2", pa.array(np.full(len(table), np.inf))), paths[2])
     with pytest.raises(StreamSieveError, match="^part .*part-02.parquet, row 1: .*'c2' holds inf"):
         ss.run(opened(paths), ss.Screen("f"), engine=client, rows_per_task=300)
+
+
+def test_a_file_that_vanishes_on_the_way_to_a_worker_is_named(client, tmp_path, monkeypatch):
+    paths = files(tmp_path, 5)
+    source, selector = opened(paths), ss.Screen("f")
+    made = declared.declared_of
+
+    def planned(*given):
+        found = made(*given)
+        paths[-1].unlink()
+        return found
+
+    monkeypatch.setattr("streamsieve.engines.run.declared_of", planned)
+    with pytest.raises(SourceError, match=r"^part \d+.*part-04.parquet cannot be read"):
+        ss.run(source, selector, engine=client, rows_per_task=300)
+    assert not hasattr(selector, "n_features_in_")
+
+
+def test_ctrl_c_leaves_the_cluster_idle_and_the_selector_alone(client, tmp_path):
+    source, selector = opened(files(tmp_path, 20, n=20_000)), SCREENS["mutual_info"]()
+
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ss.run(source, selector, engine=client, rows_per_task=200, progress=interrupt)
+    assert not hasattr(selector, "n_features_in_")
+    until = time.monotonic() + 60
+    while any(client.processing().values()) or any(client.has_what().values()):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert ss.run(source, selector, engine=client, rows_per_task=2000).n_samples_seen_ == 20_000
+
+
+def test_workers_have_the_versions_of_the_driver(client, tmp_path, monkeypatch):
+    # the driver takes itself for another version; the workers know theirs
+    theirs = {**declared.versions(), "numba": "0.0.1"}
+    made = declared.declared_of
+    monkeypatch.setattr(
+        "streamsieve.engines.run.declared_of", lambda *given: replace(made(*given), versions=theirs)
+    )
+    with pytest.raises(SourceError, match="has numba .*, the process that started the run has 0.0.1"):
+        ss.run(opened(files(tmp_path, 3)), ss.Screen("f"), engine=client, rows_per_task=900)
 
 
 def test_killed_workers_change_no_bit(client, tmp_path):

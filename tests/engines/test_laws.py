@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -51,11 +52,15 @@ def by_hand(source, selector, rows_per_task):
 
 @pytest.mark.parametrize("name", spread([*SCREENS], 5))
 @pytest.mark.parametrize("n_parts", [1, 2, 7, 64])
-@pytest.mark.parametrize("kind", ["dense", "missing"])
+@pytest.mark.parametrize("kind", ["dense", "missing", "weights"])
 def test_parts_equal_one_process(name, n_parts, kind, tmp_path):
-    if kind == "missing" and name == "discrete":
-        pytest.skip("codes are not missing")
-    source = opened(files(tmp_path, n_parts, kind=kind)) if name != "discrete" else coded(n_parts)
+    if name == "discrete":
+        if kind == "missing":
+            pytest.skip("codes are not missing")
+        source = coded(kind)
+    else:
+        more = {"weight": "w"} if kind == "weights" else {}
+        source = opened(files(tmp_path, n_parts, kind=kind), **more)
     make = SCREENS[name]
     one = ss.run(source, make(), batch_size=256)
     found = by_hand(source, make(), max(1, 4000 // n_parts))
@@ -88,9 +93,9 @@ def of_kind(kind):
     return ss.open(np.clip(np.round(X), -2, 3), target=y)
 
 
-def coded(n_parts):
-    X, y = rows(4000)
-    return ss.open(np.round(X), target=y)
+def coded(kind):
+    X, y = rows(4000, kind=kind)
+    return ss.open(np.round(X[:, :6]), target=y, **({"weight": X[:, 6]} if kind == "weights" else {}))
 
 
 @pytest.mark.parametrize(
@@ -240,6 +245,29 @@ def test_parts_without_rows_change_nothing(empty, tmp_path):
     )
     for part in (source.parts(10_000), source.parts(1)):
         assert sum(p.n_rows for p in part) == 900
+
+
+def test_a_part_whose_rows_weigh_nothing_changes_nothing():
+    X, y = rows(900)
+    weight = np.r_[np.zeros(300), np.ones(300), np.zeros(300)]
+    y[600:] = 7  # a class without any weight
+    source = ss.open(X, target=y, weight=weight)
+    for name in ("f", "mutual_info"):
+        found = ss.run(source, SCREENS[name](), engine="dask", rows_per_task=300)
+        assert_equal_to_one_process(found, ss.run(source, SCREENS[name]()))
+        middle = ss.run(ss.open(X[300:600], target=y[300:600]), SCREENS[name]())
+        if name == "f":
+            np.testing.assert_allclose(found.scores_, middle.scores_, rtol=1e-9)
+        else:  # the bins are those of ranks, which are within 0.02
+            np.testing.assert_allclose(found.scores_, middle.scores_, atol=0.03)
+
+
+def test_nothing_but_empty_files_is_refused(tmp_path):
+    paths = files(tmp_path, 3)
+    for path in paths:
+        pq.write_table(pq.read_table(path).slice(0, 0), path)
+    with pytest.raises(SourceError, match=r"part-00.parquet holds no rows"):
+        ss.run(opened(paths), ss.Screen("f"), engine="dask")
 
 
 def test_classes_that_live_in_one_part_only(tmp_path):
@@ -398,6 +426,33 @@ def killer(stop, killed):
                 os.kill(children[0].pid, signal.SIGKILL)
                 killed.append(children[0].pid)
             time.sleep(2)
+
+
+class Deadly:
+    """Rows of a part that ends every process which reads it."""
+
+    def rows(self, batch_size, start=None):
+        yield os.kill(os.getpid(), signal.SIGKILL)
+
+
+def with_a_deadly_part(source, number):
+    """Return a source with a part that ends every process which reads it."""
+    cut = source.parts
+
+    def parts(size):
+        found = cut(size)
+        found[number] = replace(found[number], source=Deadly(), shown="deadly.parquet")
+        return found
+
+    source.parts = parts
+    return source
+
+
+@pytest.mark.full
+def test_a_part_that_kills_every_process_is_named(tmp_path):
+    source = with_a_deadly_part(opened(files(tmp_path, 7)), 2)
+    with pytest.raises(SourceError, match=r"part 3 \(deadly.parquet\) was under way each of the 3 times"):
+        ss.run(source, ss.Screen("f"), engine="local", workers=1, rows_per_task=900, retries=2)
 
 
 @pytest.mark.full

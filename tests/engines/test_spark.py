@@ -135,6 +135,23 @@ def test_vectors_with_attribute_names(classic, sparse, name):
     assert_equal_to_one_process(found, ss.run(table, SCREENS[name](), target="y"))
 
 
+def test_rows_have_the_weights_of_a_column(classic):
+    from pyspark.ml.feature import VectorAssembler
+
+    table, names = frame("weights").rename(columns={"c6": "w"}), [f"c{j}" for j in range(6)]
+    data = classic.createDataFrame(table).repartition(3)
+    vectors = VectorAssembler(inputCols=names, outputCol="v").transform(data).select("v", "w", "y")
+    for name in ("f", "mutual_info"):
+        one = ss.run(table, SCREENS[name](), target="y", weight="w")
+        for source in (data, ss.open(vectors, target="y", weight="w", features="v")):
+            more = {"target": "y", "weight": "w"} if source is data else {}
+            found = ss.run(source, SCREENS[name](), **more)
+            assert found.feature_names_in_.tolist() == names
+            assert_equal_to_one_process(found, one)
+    with pytest.raises(SourceError, match="Spark frame: .*the weight column 'w' hold -1"):
+        ss.run(data.selectExpr("* except (w)", "-1.0 AS w"), ss.Screen("f"), target="y", weight="w")
+
+
 ON_CONNECT = """
 import sys
 from pyspark.ml import Pipeline, PipelineModel

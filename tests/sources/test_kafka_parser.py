@@ -19,7 +19,7 @@ def messages(*records):
 
 
 def test_rows_are_in_the_order_of_names_and_absent_fields_are_nan():
-    X, y, bad = parser().read(
+    (X, y, _), bad = parser().read(
         messages({"a": 1, "b": 2.5, "y": 0}, {"y": 1, "b": True}, {"b": None, "a": -3, "y": 1})
     )
     np.testing.assert_array_equal(X, [[1, 2.5], [np.nan, 1], [-3, np.nan]])
@@ -31,7 +31,7 @@ def test_rows_are_in_the_order_of_names_and_absent_fields_are_nan():
 
 def test_text_labels_are_text():
     found = parser()
-    X, y, bad = found.read(messages({"a": 1, "y": "no"}, {"b": 2, "y": "yes"}))
+    (X, y, _), bad = found.read(messages({"a": 1, "y": "no"}, {"b": 2, "y": "yes"}))
     assert (y.tolist(), y.dtype.kind, bad) == (["no", "yes"], "U", {})
     assert found.text is True
     np.testing.assert_array_equal(X, [[1, np.nan], [np.nan, 2]])
@@ -39,7 +39,7 @@ def test_text_labels_are_text():
 
 def test_the_first_row_says_what_labels_are():
     found = parser()
-    _, y, bad = found.read(messages({"a": 1}, {"a": 1, "y": 2}, {"a": 1, "y": "no"}))
+    (_, y, _), bad = found.read(messages({"a": 1}, {"a": 1, "y": 2}, {"a": 1, "y": "no"}))
     assert y.tolist() == [2]
     assert sorted(bad) == [0, 2]
     assert "is text ('no'), unlike that of the messages before" in bad[2]
@@ -75,26 +75,26 @@ def test_the_first_row_says_what_labels_are():
 def test_what_is_no_row_says_why(message, why):
     good = messages({"a": 1, "b": 2, "y": 0})
     for text in (None, False):
-        X, y, bad = parser(text=text).read([*good, message, *good])
+        (X, y, _), bad = parser(text=text).read([*good, message, *good])
         assert (len(X), y.tolist(), list(bad)) == (2, [0, 0], [1])
         assert re.match(why, bad[1]), bad[1]
     assert len(bad[1]) < 300
-    X, y, bad = parser().read([message])
+    (X, y, _), bad = parser().read([message])
     assert (X.shape, list(bad)) == ((0, 2), [0])
 
 
 def test_fields_that_are_no_features_may_be_ignored():
-    X, y, bad = parser(extra="ignore").read(messages({"id": "x7", "b": 2, "a": 1, "more": [3], "y": 0}))
+    (X, y, _), bad = parser(extra="ignore").read(messages({"id": "x7", "b": 2, "a": 1, "more": [3], "y": 0}))
     assert (X.tolist(), y.tolist(), bad) == ([[1, 2]], [0], {})
 
 
 def test_infinity_is_left_to_the_selector():
-    assert parser().read([b'{"a": Infinity, "b": NaN, "y": 1}']).X[0, 0] == np.inf
+    assert parser().read([b'{"a": Infinity, "b": NaN, "y": 1}']).rows.X[0, 0] == np.inf
 
 
 def test_a_function_may_decode():
     decode = decode_by(lambda value: dict(zip("aby", map(float, value.split()), strict=True)))
-    X, y, bad = parser(decode=decode).read([b"1 2 0", b"1 2"])
+    (X, y, _), bad = parser(decode=decode).read([b"1 2 0", b"1 2"])
     assert (X.tolist(), y.tolist()) == ([[1, 2]], [0])
     assert "the function given as value raised ValueError: zip()" in bad[1]
     bad = parser(decode=decode_by(lambda value: value.split())).read([b"1"]).bad

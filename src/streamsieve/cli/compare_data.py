@@ -16,7 +16,7 @@ from streamsieve._parameters import did_you_mean
 from streamsieve._paths import SVMLIGHT, TABLES
 from streamsieve._validation import whole_labels
 from streamsieve.cli.options import Reading
-from streamsieve.cli.reading import declared_types, described, opened
+from streamsieve.cli.reading import declared_types, described, no_weights, opened
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import Matrix, Task
 
@@ -44,6 +44,7 @@ class Data:
 
 def read(given: list[str], reading: Reading, by: str | None = None, *, time: bool = False) -> Data:
     """Read files, or load a data set; the column ``by``, which may hold times, is no feature."""
+    no_weights(reading, "a comparison")
     if len(given) == 1 and is_name(given[0]):
         if by is not None:
             raise ParameterError(

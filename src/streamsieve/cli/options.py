@@ -62,6 +62,12 @@ class Reading:
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Column to predict (not needed for svmlight files).")
     ] = None
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Column of the weights of rows, for methods that take them; no feature."
+        ),
+    ] = None
     features: Annotated[
         list[str] | None, typer.Option(metavar="A,B", help="Use only these columns as features.")
     ] = None

@@ -13,6 +13,7 @@ from typing import Any
 from streamsieve import registry, sources
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import is_svmlight
+from streamsieve._text import shown
 from streamsieve.cli.options import Reading, check_reading
 from streamsieve.cli.parameters import listed_names, names_of
 from streamsieve.exceptions import BadValueError, CapabilityError, DateWarning, ParameterError, SourceError
@@ -53,6 +54,7 @@ def _given(reading: Reading, exclude: Sequence[str]) -> dict[str, Any]:
     """Return what was asked for, as options of a source."""
     left_out = [*names_of("--exclude", reading.exclude), *names_of("--id", reading.id), *exclude]
     options = {
+        "weight": reading.weight,
         "features": names_of("--features", reading.features), "exclude": left_out,
         "nominal": names_of("--nominal", reading.nominal),
         "skip_text": reading.skip_text, "where": reading.where,
@@ -62,6 +64,12 @@ def _given(reading: Reading, exclude: Sequence[str]) -> dict[str, Any]:
         "sql": reading.sql, "missing": None if reading.missing == "omit" else reading.missing,
     }  # fmt: skip
     return {name: value for name, value in options.items() if value}
+
+
+def no_weights(reading: Reading, command: str) -> None:
+    """Refuse weights where they would be left aside in silence."""
+    if reading.weight is not None:
+        raise ParameterError(f"{command} weighs all rows alike: leave out --weight")
 
 
 def _character(sep: str | None) -> str | None:
@@ -147,6 +155,8 @@ def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list
     remarks = getattr(source, "remarks", [])
     lines = [f"read as: {', '.join(remarks)}"] if remarks else []
     left_out: dict[str, list[str]] | None = getattr(source, "left_out", None)
+    if reading.weight is not None:
+        lines.append(f"weights of rows: {shown(reading.weight)}")
     if left_out is None:
         return lines
     ids, encoded = set(names_of("--id", reading.id)), source.encoded

@@ -146,6 +146,8 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     _print(request, selector, kept, how, effect, lines, [*after, *remarks_on(selector)])
     if output.code and not output.json:
         fitted = request.rows.given(request.holdout)
+        if request.reading.weight is not None:
+            fitted = {**fitted, "sample_weight": f"data[{request.reading.weight!r}]"}
         say("", *code.lines(request.data, request.reading, selector, source, fitted), whole=True)
     return 0 if kept else 1
 

@@ -34,6 +34,7 @@ def run(
     selector: S,
     *,
     target: Any = None,
+    weight: Any = None,
     checkpoint: str | os.PathLike[str] | None = None,
     every: str | int = "10s",
     resume: bool = False,
@@ -64,6 +65,8 @@ def run(
         selector begins with the target of the source; otherwise the target must be the same.
     target : str or array, default=None
         The target of data to be opened; see :func:`streamsieve.open`.
+    weight : str or array, default=None
+        The weights of rows of data to be opened, or the column that holds them.
     checkpoint : path, default=None
         File for the state of the selector and its position in the stream.  It is written at regular intervals
         (``every``) and at the end; the previous one is kept as ``PATH.previous``.  ``streamsieve.load`` reads
@@ -158,15 +161,16 @@ def run(
     ('max_offers=3', ['constant', 'irrelevant', 'irrelevant'], {'column': 3})
     """
     notify = progress or (lambda _: None)
-    if target is not None or isinstance(source, (str, os.PathLike)):
-        source = open_source(source, target=target)
+    options: dict[str, Any] = {} if weight is None else {"weight": weight}
+    if target is not None or options or isinstance(source, (str, os.PathLike)):
+        source = open_source(source, target=target, **options)
     engine = (
         getattr(source, "engine", None) if engine is None else engine
     )  # a distributed frame brings its own
     _check(source, selector, checkpoint, engine, resume=resume)
     if engine is not None:
         engines = importlib.import_module("streamsieve.engines")  # the layer above: nothing else imports it
-        options: dict[str, Any] = {"workers": workers, "retries": retries, "progress": progress}
+        options = {"workers": workers, "retries": retries, "progress": progress}
         if isinstance(selector, ColumnSelector):
             options |= {"block_size": block_size, "start": start}
             return cast(S, engines.distribute_columns(source, selector, engine, **options))

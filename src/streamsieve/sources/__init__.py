@@ -12,6 +12,7 @@ opening                        ``open`` and ``features``, which choose a source
 table_source                   what tables in files and streams of record batches share
 checks, identity, parts, shown what sources share: arguments, resuming, pieces for engines, their text
 text_extent                    what a text file held when it was opened
+weights                        the checks of weights of rows, for all sources
 tables/                        readers of tables
 messages/, computed/           parts of the Kafka source and of computed columns
 ============================== =================================================================

@@ -25,6 +25,7 @@ from streamsieve.sources.identity import (
 from streamsieve.sources.parts import SourcePart, grouped
 from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables import frames
+from streamsieve.sources.weights import refuse_columns, weights_of
 
 #: Size of the sample by which the data are recognized.
 SAMPLED_ROWS, SAMPLED_VALUES, SAMPLED_LABELS = 64, 2**20, 2**14
@@ -42,6 +43,9 @@ class ArraySource(ShownSource):
         The target, one value per row; for a dataframe, also the name of the column that holds it.
     names : sequence of str, default=None
         Names of the features.  If None, those of a dataframe.
+    weight : array or str, default=None
+        The weights of rows, for selectors that take them: one number per row, or the name of the column of a
+        dataframe that holds them, which is then no feature.
 
     Notes
     -----
@@ -62,12 +66,13 @@ class ArraySource(ShownSource):
     [(5, 1), (5, 1)]
     """
 
-    def __init__(self, X: Any, y: Any = None, names: Sequence[str] | None = None) -> None:
+    def __init__(self, X: Any, y: Any = None, names: Sequence[str] | None = None, weight: Any = None) -> None:
         frame = None if isinstance(X, np.ndarray) or sp.issparse(X) else frames.as_frame(X)
         if frame is not None:
             check_arrow(frame.to_native())
             frame, target = frames.split_target(frame, y)
             y = y if target is None else target
+            frame, weight = frames.split_weight(frame, weight)
             frames.refuse_non_numbers(frame)
             own = frame.columns
             names = own if names is None and all(isinstance(name, str) for name in own) else names
@@ -81,7 +86,7 @@ class ArraySource(ShownSource):
         if 0 in shape:
             raise SourceError(f"there is nothing to stream: X has {shape[0]} rows and {shape[1]} columns")
         self._X, self._frame = X, frame
-        self._y = as_target(y, shape[0])
+        self._y, self._weight = as_target(y, shape[0]), weights_of(weight, shape[0])
         self._converted: dict[str, Any] = {}
         self._shape = shape
         self.names: list[str] | None = check_names(names, shape[1])
@@ -104,6 +109,7 @@ class ArraySource(ShownSource):
             "names": names_identity(self.names),
             "dtype": f"sparse {dtype}" if sp.issparse(self._X) else dtype,
             "target": None if self._y is None else _kind_of(self._y),
+            "weighted": self._weight is not None,
             "sample": self._sample(n),
         }
 
@@ -116,6 +122,7 @@ class ArraySource(ShownSource):
             not_fewer("rows", known["rows"], now["rows"])
             same("the type of the values", known["dtype"], now["dtype"])
             same("the target", known["target"], now["target"])
+            same("whether rows have weights", known.get("weighted", False), now["weighted"])
             if self._sample(known["rows"]) != known["sample"]:
                 raise another_stream("values of rows that were there before have changed")
 
@@ -138,6 +145,7 @@ class ArraySource(ShownSource):
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
     ) -> Iterator[ColumnBlock]:
         """Yield the columns in blocks; only the last may be smaller.  Starts just after ``start``."""
+        refuse_columns(self, self._weight)
         return self._columns(spans(self, "column", self._shape[1], block_size, start))
 
     def parts(self, rows: int) -> list[SourcePart]:
@@ -154,14 +162,15 @@ class ArraySource(ShownSource):
             X = self._frame[low:high].to_native()
         else:
             X = (self._X.tocsr() if sp.issparse(self._X) else self._X)[low:high]
-        return ArraySource(X, None if self._y is None else self._y[low:high], self.names)
+        y, weight = (None if each is None else each[low:high] for each in (self._y, self._weight))
+        return ArraySource(X, y, self.names, weight)
 
     def _rows(self, pieces: Iterator[slice]) -> Iterator[RowBatch]:
         part = self._parts("csr")
         for rows in pieces:
-            y = None if self._y is None else self._y[rows]
+            y, weight = (None if each is None else each[rows] for each in (self._y, self._weight))
             X = part(rows, slice(None))
-            yield RowBatch(X, y, None, self.names, {"row": rows.stop})
+            yield RowBatch(X, y, weight, self.names, {"row": rows.stop})
 
     def _columns(self, pieces: Iterator[slice]) -> Iterator[ColumnBlock]:
         part = self._parts("csc")

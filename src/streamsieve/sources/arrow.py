@@ -44,6 +44,8 @@ class ArrowSource(TableSource[TableFile]):
         All must have the same columns, in any order.
     target : str, default=None
         The column that holds the target: numbers, or text for class labels.  It may have no missing values.
+    weight : str, default=None
+        The column that holds the weights of rows, for selectors that take them; it is not a feature.
     skip_text : bool, default=False
         Whether to leave out columns that do not hold numbers (text, dates, nested values) instead of refusing
         them.
@@ -137,6 +139,7 @@ class ArrowSource(TableSource[TableFile]):
         paths: Paths,
         target: str | None = None,
         *,
+        weight: str | None = None,
         skip_text: bool = False,
         exclude: str | Sequence[str] = (),
         features: str | Sequence[str] = (),
@@ -177,6 +180,7 @@ class ArrowSource(TableSource[TableFile]):
             drop_missing_target,
             as_list("nominal", nominal),
             month_first,
+            weight,
         )
         self._missing = check_choice("missing", missing, ("keep", "impute", "refuse"))
         self._means: npt.NDArray[np.float64] | None = None

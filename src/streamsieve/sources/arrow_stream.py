@@ -33,6 +33,8 @@ class ArrowStreamSource(TableSource[StreamTable]):
         function without arguments that returns such an iterator.
     target : str, default=None
         The column that holds the target: numbers, or text for class labels.  It may have no missing values.
+    weight : str, default=None
+        The column that holds the weights of rows; it is not a feature.
     skip_text : bool, default=False
         Whether to leave out columns that do not hold numbers instead of refusing them.
     exclude : str or sequence of str, default=()
@@ -52,6 +54,9 @@ class ArrowStreamSource(TableSource[StreamTable]):
     -----
     Values are converted as for files, see :class:`~streamsieve.sources.ArrowSource`.  All batches must
     have the columns of the first one, in any order; numbers may be of another type.
+
+    Memory does not depend on the number of rows, except of a pyarrow scanner, whose threads read ahead: give
+    the dataset, which is scanned without them.
 
     Readers, scanners, cursors and iterators can be read once, so a run over them cannot be resumed.  To read
     an iterator of chunks twice, give the function that makes it.
@@ -77,6 +82,7 @@ class ArrowStreamSource(TableSource[StreamTable]):
         data: Any,
         target: str | None = None,
         *,
+        weight: str | None = None,
         skip_text: bool = False,
         exclude: str | Sequence[str] = (),
         ordered: bool | None = None,
@@ -90,7 +96,7 @@ class ArrowStreamSource(TableSource[StreamTable]):
             )
         self._producer, self._ordered = producer, producer.ordered if ordered is None else ordered
         of_text = "drop" if skip_text else "refuse"
-        choice = Choice(exclude=as_list("exclude", exclude), categories=of_text, dates=of_text)
+        choice = Choice(exclude=as_list("exclude", exclude), categories=of_text, dates=of_text, weight=weight)
         super().__init__([StreamTable(producer, target)], target, choice)
 
     def identity(self) -> dict[str, Any]:
@@ -107,6 +113,7 @@ class ArrowStreamSource(TableSource[StreamTable]):
             "names": names_identity(self.names),
             "target": self._layout.target,
             "labels": self._layout.labels,
+            "weight": self._layout.choice.weight,
             "evidence": [digest(text.encode("utf-8", "surrogatepass")) for text in self._producer.evidence],
             "rows": first.X.shape[0],
             "first": _digest(first, first.X.shape[0]),
@@ -119,6 +126,7 @@ class ArrowStreamSource(TableSource[StreamTable]):
             same_names(known["names"], self.names)
             same("the target", known["target"], self._layout.target)
             same("the target's type", known["labels"], self._layout.labels)
+            same("the weights", known.get("weight"), self._layout.choice.weight)
             now, was = self.identity(), list(known["evidence"])
             if now["evidence"][: len(was)] != was:
                 raise another_stream("its query, its plan or its list of files has changed")

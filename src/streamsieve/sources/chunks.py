@@ -25,17 +25,21 @@ class TableChunks:
     target : column that holds the target
     exclude : columns that are not features
     skip_text : whether columns that do not hold numbers are left out
+    weight : column that holds the weights of rows
     """
 
     schema: Any
     target: str | None
     exclude: tuple[str, ...] = ()
     skip_text: bool = False
+    weight: str | None = None
 
     def source(self, shown: str, chunks: Iterable[Any]) -> ChunkSource:
         """Return a source of the rows in these dataframes or record batches, which may be none."""
         producer = Producer(shown, lambda _: chunks_of(chunks), once=True, schema=self.schema)
-        return ChunkSource(producer, self.target, skip_text=self.skip_text, exclude=self.exclude)
+        return ChunkSource(
+            producer, self.target, weight=self.weight, skip_text=self.skip_text, exclude=self.exclude
+        )
 
     def stream(self, shown: str, chunks: Iterable[Any]) -> SourcePart:
         """Return some dataframes or record batches as a part of the stream."""
@@ -54,7 +58,7 @@ class ChunkSource(ArrowStreamSource):
 
 @dataclass(frozen=True)
 class ArrayChunks:
-    """Chunks of a distributed array, each with its piece of the target.
+    """Chunks of a distributed array, each with its piece of the target and of the weights.
 
     Attributes
     ----------
@@ -65,18 +69,20 @@ class ArrayChunks:
     names: list[str] | None
     n_columns: int
 
-    def part(self, shown: str, X: Any, y: Any = None) -> SourcePart:
+    def part(self, shown: str, X: Any, y: Any = None, weight: Any = None) -> SourcePart:
         """Return a chunk as a part of the stream; its rows and labels must agree in number."""
         if X.shape[1] != self.n_columns:
             raise SourceError(
                 f"{shown} has {X.shape[1]} columns and the whole array {self.n_columns}: each chunk must "
                 "hold all columns"
             )
-        if y is not None and len(y) != X.shape[0]:
-            raise SourceError(
-                f"{shown} has {X.shape[0]:,} rows and {len(y):,} labels: give X and the target the same "
-                "chunks"
-            )
+        for what, values in (("labels", y), ("weights", weight)):
+            if values is not None and len(values) != X.shape[0]:
+                raise SourceError(
+                    f"{shown} has {X.shape[0]:,} rows and {len(values):,} {what}: give X and the "
+                    f"{'target' if what == 'labels' else what} the same chunks"
+                )
         if X.shape[0] == 0:
             return SourcePart(None, shown, n_rows=0)
-        return SourcePart(ArraySource(X, None if y is None else np.asarray(y), self.names), shown)
+        y = None if y is None else np.asarray(y)
+        return SourcePart(ArraySource(X, y, self.names, weight), shown)

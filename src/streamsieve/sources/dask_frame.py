@@ -18,6 +18,7 @@ from streamsieve.sources.parts import SourcePart
 from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables.files import need_pyarrow
 from streamsieve.sources.tables.reading import as_list
+from streamsieve.sources.weights import weights_of
 
 #: Steps of a Dask expression after which partitions have no order, and steps that give them one again.
 _SHUFFLES = ("RearrangeByColumn", "Shuffle", "Merge", "Join", "DropDuplicates", "Unique", "GroupBy", "Sample")
@@ -47,6 +48,9 @@ class DaskSource(ShownSource):
     target : str, Dask array or array, default=None
         Of a frame: the column that holds the target.  Of an array: the target itself, in the chunks of the
         array's rows.
+    weight : str, Dask array or array, default=None
+        Weights of rows.  Of a frame: the column that holds them, which is not a feature.  Of an array: the
+        weights themselves, in the chunks of the array's rows.
     exclude : str or sequence of str, default=()
         Columns of a frame that are not features.
     skip_text : bool, default=False
@@ -85,6 +89,7 @@ class DaskSource(ShownSource):
         data: Any,
         target: Any = None,
         *,
+        weight: Any = None,
         exclude: str | Sequence[str] = (),
         skip_text: bool = False,
         names: Sequence[str] | None = None,
@@ -95,32 +100,36 @@ class DaskSource(ShownSource):
                 raise SourceError(
                     "a Dask frame has names of its own: rename its columns, or leave out names="
                 )
-            self._of_frame(data, target, as_list("exclude", exclude), skip_text=skip_text)
+            self._of_frame(data, target, weight, as_list("exclude", exclude), skip_text=skip_text)
         else:
             if exclude or skip_text:
                 raise SourceError("exclude and skip_text are about columns of a frame, and this is an array")
-            self._of_array(data, target, names)
+            self._of_array(data, target, weight, names)
 
-    def _of_frame(self, data: Any, target: Any, exclude: tuple[str, ...], *, skip_text: bool) -> None:
+    def _of_frame(
+        self, data: Any, target: Any, weight: Any, exclude: tuple[str, ...], *, skip_text: bool
+    ) -> None:
         need_pyarrow()
         import pyarrow as pa  # noqa: PLC0415
 
-        if target is not None and not isinstance(target, str):
-            raise SourceError(
-                "the target of a Dask frame is one of its columns, because X and y taken apart may have "
-                f"other partitions: give its name, got {type(target).__name__}"
-            )
+        for what, given in (("target", target), ("weight", weight)):
+            if given is not None and not isinstance(given, str):
+                raise SourceError(
+                    f"the {what} of a Dask frame is one of its columns, because X and y taken apart may have "
+                    f"other partitions: give its name, got {type(given).__name__}"
+                )
         if data.ndim != 2:
             raise SourceError("a Dask series has one column: give a frame")
         meta = data._meta_nonempty  # noqa: SLF001 - where Dask keeps the types
-        reader = TableChunks(pa.Schema.from_pandas(meta, preserve_index=False), target, exclude, skip_text)
+        schema = pa.Schema.from_pandas(meta, preserve_index=False)
+        reader = TableChunks(schema, target, exclude, skip_text, weight)
         self._reader: TableChunks | ArrayChunks = reader
         self.names: list[str] | None = reader.source("the Dask frame", []).names
         self.n_columns: int | None = len(self.names or [])
         self._lazy = [(chunk,) for chunk in data.to_delayed()]
         self._what, self._name, self.ordered = "partition", data._name, _is_ordered(data.expr)  # noqa: SLF001
 
-    def _of_array(self, data: Any, target: Any, names: Sequence[str] | None) -> None:
+    def _of_array(self, data: Any, target: Any, weight: Any, names: Sequence[str] | None) -> None:
         if data.ndim != 2:
             raise SourceError(f"X needs rows and columns, and this Dask array has {data.ndim} dimensions")
         data = data.rechunk({1: -1})
@@ -131,9 +140,12 @@ class DaskSource(ShownSource):
         self._reader, self.ordered = ArrayChunks(self.names, self.n_columns), True
         self._what, self._name = "chunk", data.name
         chunks = data.to_delayed().ravel()
-        pieces = [()] * len(chunks) if target is None else _target_pieces(target, sizes, known=known)
-        self._name += "" if target is None else str(getattr(target, "name", ""))
-        self._lazy = [(chunk, *piece) for chunk, piece in zip(chunks, pieces, strict=True)]
+        beside = []
+        for what, given in (("target", target), ("weight", weight)):
+            none = [None] * len(chunks)
+            beside.append(none if given is None else _pieces(given, sizes, what, known=known))
+            self._name += "" if given is None else str(getattr(given, "name", ""))
+        self._lazy = list(zip(chunks, *beside, strict=True))
 
     def parts(self, rows: int) -> list[SourcePart]:
         """Return the partitions; Dask has cut the rows already."""
@@ -147,7 +159,7 @@ class DaskSource(ShownSource):
         from dask import delayed  # noqa: PLC0415
 
         for number, lazy in enumerate(self._lazy):
-            few = [delayed(_head, pure=True)(each, size) for each in lazy]
+            few = [None if each is None else delayed(_head, pure=True)(each, size) for each in lazy]
             for batch in self._read(number, few, size):
                 return batch
         return None
@@ -189,27 +201,29 @@ def _is_ordered(expression: Any) -> bool:
     return all(map(_is_ordered, expression.dependencies()))
 
 
-def _target_pieces(target: Any, sizes: Sequence[float], *, known: bool) -> list[tuple[Any]]:
-    """Return the target of every chunk of X; one that is cut in another way is refused."""
-    if not is_dask(target):
+def _pieces(given: Any, sizes: Sequence[float], what: str, *, known: bool) -> list[Any]:
+    """Return the target or the weights of every chunk of X; what is cut in another way is refused."""
+    if not is_dask(given):
         if not known:
             raise SourceError(
-                "the chunks of X have unknown sizes, so a target in memory cannot be cut like them: call "
+                f"the chunks of X have unknown sizes, so a {what} in memory cannot be cut like them: call "
                 "X.compute_chunk_sizes() first, or give a Dask array"
             )
-        values: Any = as_target(target, int(sum(sizes)))
+        n = int(sum(sizes))
+        values: Any = as_target(given, n) if what == "target" else weights_of(given, n)
         edges = np.cumsum([0, *sizes]).astype(int).tolist()
-        return [(values[low:high],) for low, high in pairwise(edges)]
-    theirs = target.chunks[0] if hasattr(target, "chunks") else (np.nan,) * target.npartitions
+        return [values[low:high] for low, high in pairwise(edges)]
+    short = "y" if what == "target" else what
+    theirs = given.chunks[0] if hasattr(given, "chunks") else (np.nan,) * given.npartitions
     if len(theirs) != len(sizes):
         raise SourceError(
-            f"X has {len(sizes)} chunks of rows and the target {len(theirs)}: rechunk the target like X, "
-            "y.rechunk(X.chunks[0])"
+            f"X has {len(sizes)} chunks of rows and the {what} {len(theirs)}: rechunk the {what} like X, "
+            f"{short}.rechunk(X.chunks[0])"
         )
-    for number, (rows, labels) in enumerate(zip(sizes, theirs, strict=True)):
-        if rows != labels and not np.isnan([rows, labels]).any():
+    for number, (rows, found) in enumerate(zip(sizes, theirs, strict=True)):
+        if rows != found and not np.isnan([rows, found]).any():
             raise SourceError(
-                f"chunk {number} of X has {rows:,} rows and that of the target {labels:,}: rechunk the "
-                "target like X, y.rechunk(X.chunks[0])"
+                f"chunk {number} of X has {rows:,} rows and that of the {what} {found:,}: rechunk the "
+                f"{what} like X, {short}.rechunk(X.chunks[0])"
             )
-    return [(piece,) for piece in np.ravel(target.to_delayed())]
+    return list(np.ravel(given.to_delayed()))

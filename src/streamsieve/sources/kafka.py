@@ -48,6 +48,8 @@ class KafkaSource(ShownSource):
         Addresses of the cluster, as ``"host:port"``.
     target : str
         The field that holds the target: numbers, or text for class labels, as determined by the first row.
+    weight : str, default=None
+        The field that holds the weight of a row, a number of at least 0 that every message needs.
     names : sequence of str, default=None
         The features, in order.  If None, the fields of the first message; a resumed run uses those of its
         checkpoint.  A feature that a message lacks, or that is null, is missing (NaN).
@@ -109,6 +111,7 @@ class KafkaSource(ShownSource):
         *,
         servers: str | Sequence[str],
         target: str,
+        weight: str | None = None,
         names: Sequence[str] | None = None,
         value: Literal["json"] | Callable[[bytes], Any] = "json",
         extra: Literal["refuse", "ignore"] = "refuse",
@@ -131,9 +134,12 @@ class KafkaSource(ShownSource):
         self._linger, self._patience = float(linger), float(patience)
         self._options = check_options(options)
         self._topic, self._target = _text("topic", topic), _text("target", target)
+        self._weight = None if weight is None else _text("weight", weight)
+        if weight == target:
+            raise SourceError(f"{target!r} is the target, so it cannot be the weight")
         self._servers = _joined(servers)
         self._value = value
-        self._names = _features(names, target)
+        self._names = self._features(names)
         self._given = names is not None
         self._is_text: bool | None = None
 
@@ -155,6 +161,7 @@ class KafkaSource(ShownSource):
             "cluster": found.cluster,
             "partitions": found.n_partitions,
             "target": self._target,
+            "weight": self._weight,
             "names": list(names),
         }
 
@@ -171,7 +178,8 @@ class KafkaSource(ShownSource):
                 same("the cluster", known["cluster"], found.cluster)
             not_fewer("partitions", known["partitions"], found.n_partitions)
             same("the target", known["target"], self._target)
-            names = _features(known["names"], self._target)
+            same("the weights", known.get("weight"), self._weight)
+            names = self._features(known["names"])
             if self._given:
                 same_names(names_identity(names), self._names)
             self._names = names
@@ -213,7 +221,9 @@ class KafkaSource(ShownSource):
     def _rows(self, size: int, start: Position, offsets: list[int]) -> Iterator[RowBatch]:
         if self._names is None:
             self._names = self._first_names(wait=True)
-        parser = Parser(self._decoder, self._names, self._target, text=self._is_text, extra=self._extra)
+        parser = Parser(
+            self._decoder, self._names, self._target, self._weight, text=self._is_text, extra=self._extra
+        )
         gathered = MessageBuffer(size, self._names, start["row"], start["skipped"])
         with self._client() as client:
             turns = self._begin(client, offsets, start["next"])
@@ -247,14 +257,14 @@ class KafkaSource(ShownSource):
         self, turns: PartitionOrder, messages: list[Message], parsed: Parsed, gathered: MessageBuffer
     ) -> None:
         """Take messages whose rows go into the batch, up to the first that is refused."""
-        X, y, bad = parsed
+        bad = parsed.bad
         if not bad or self._on_bad == "skip":
             turns.take(len(messages))
-            gathered.add(X, y, skipped=len(bad))
+            gathered.add(parsed.rows, skipped=len(bad))
             return
         first = min(bad)
         turns.take(first)
-        gathered.add(X[:first], y[:first])
+        gathered.add(parsed.rows.head(first))
         raise self._bad(turns.turn, messages[first][0], bad[first])
 
     def _begin(self, client: Client, offsets: Sequence[int], turn: int) -> PartitionOrder:
@@ -291,12 +301,25 @@ class KafkaSource(ShownSource):
                     break
                 ((offset, value),) = found
                 try:
-                    return names_of(self._decoder, value, self._target)
+                    return names_of(self._decoder, value, self._target, self._weight)
                 except BadMessageError as error:
                     if self._on_bad == "refuse":
                         raise self._bad(turns.turn, offset, str(error)) from error
                 turns.take(1)
         raise self._no_rows()
+
+    def _features(self, names: Sequence[str] | None) -> list[str] | None:
+        if names is None:
+            return None
+        names = [names] if isinstance(names, str) else list(names)
+        for what, field in (("target", self._target), ("weight", self._weight)):
+            if field in names:
+                raise SourceError(f"the {what} {field!r} is among the names: name the features only")
+        if not names:
+            raise SourceError(
+                "names is empty: name the features, or leave it out to take the first message's"
+            )
+        return check_names(names, len(names))
 
     def _client(self) -> Client:
         return Client(self._servers, self._topic, self._options, self._patience)
@@ -329,14 +352,3 @@ def _joined(servers: Any) -> str:
     if not isinstance(listed, (list, tuple)) or not listed:
         raise SourceError(f"servers must be text or a list of it; got {servers!r}")
     return ",".join(_text("servers", server) for server in listed)
-
-
-def _features(names: Sequence[str] | None, target: str) -> list[str] | None:
-    if names is None:
-        return None
-    names = [names] if isinstance(names, str) else list(names)
-    if target in names:
-        raise SourceError(f"the target {target!r} is among the names: name the features only")
-    if not names:
-        raise SourceError("names is empty: name the features, or leave it out to take the first message's")
-    return check_names(names, len(names))

@@ -100,6 +100,10 @@ def open(data: Any, target: Any = None, **options: Any) -> Any:  # noqa: A001 - 
         ``exclude`` and ``ordered`` for streams, ``n_features`` and
         ``zero_based`` for svmlight files, ``names`` for arrays, ``names``, ``stop`` and others for Kafka.
 
+        ``weight``, for all but svmlight files: the column or field that holds the weights of rows, or for
+        arrays the weights themselves.  What a weight means is up to the selector, see ``weight_kind`` of
+        :class:`~streamsieve.Screen`.
+
         ``transform``, for any data that has columns: a function of the name and the values of a column that
         returns a column in its place, or a pair ``(name, column)``, or yields some of these.  They are
         computed on demand; with ``workers=2`` by two processes, as in :func:`streamsieve.features`.

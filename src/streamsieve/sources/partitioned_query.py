@@ -19,7 +19,7 @@ class PartitionedQuery(ArrowStreamSource):
     Parameters
     ----------
     data : :func:`streamsieve.query` with ``partition_on``
-    target, skip_text, exclude
+    target, weight, skip_text, exclude
         Those of :class:`~streamsieve.sources.ArrowStreamSource`.
 
     Attributes
@@ -45,10 +45,11 @@ class PartitionedQuery(ArrowStreamSource):
         data: Query | Producer,
         target: str | None = None,
         *,
+        weight: str | None = None,
         skip_text: bool = False,
         exclude: str | Sequence[str] = (),
     ) -> None:
-        super().__init__(data, target, skip_text=skip_text, exclude=exclude)
+        super().__init__(data, target, weight=weight, skip_text=skip_text, exclude=exclude)
         self._skip_text, self._exclude = skip_text, tuple(as_list("exclude", exclude))
         # an engine chooses the number of parts by it
         self.n_rows = self._query.count()
@@ -70,5 +71,5 @@ class PartitionedQuery(ArrowStreamSource):
 
     def _piece(self, each: Range) -> ChunkSource:
         producer = Producer(str(each), each.batches, ordered=True, schema=self._tables[0].schema)
-        target = self._layout.target
-        return ChunkSource(producer, target, skip_text=self._skip_text, exclude=self._exclude)
+        target, weight = self._layout.target, self._layout.choice.weight
+        return ChunkSource(producer, target, weight=weight, skip_text=self._skip_text, exclude=self._exclude)

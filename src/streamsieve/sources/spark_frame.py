@@ -53,6 +53,8 @@ class SparkSource(ShownSource):
     data : pyspark.sql.DataFrame, classic or Connect; batch, not streaming
     target : str, default=None
         The column that holds the target.
+    weight : str, default=None
+        The column that holds the weights of rows; it is not a feature.
     features : str or sequence of str, default=()
         Columns that are features; by default all but the target.  One column of vectors stands for its
         elements, named by the attributes that VectorAssembler gave it.
@@ -87,6 +89,7 @@ class SparkSource(ShownSource):
         data: Any,
         target: str | None = None,
         *,
+        weight: str | None = None,
         features: str | Sequence[str] = (),
         exclude: str | Sequence[str] = (),
         skip_text: bool = False,
@@ -104,8 +107,9 @@ class SparkSource(ShownSource):
                 f"{type(target).__name__}"
             )
         chosen, left_out = as_list("features", features), set(as_list("exclude", exclude))
-        _check_columns(data, [*chosen, *left_out, *(name for name in (target, order_by) if name is not None)])
-        asked = [n for n in chosen or data.columns if n not in {target, order_by, *left_out}]
+        beside = [name for name in (weight, target) if name is not None]
+        _check_columns(data, [*chosen, *left_out, *beside, *([] if order_by is None else [order_by])])
+        asked = [n for n in chosen or data.columns if n not in {target, weight, order_by, *left_out}]
         vectors = [name for name in asked if _is_vector(data.schema[name])]
         if vectors and asked != vectors[:1] and not skip_text:
             raise SourceError(
@@ -116,14 +120,11 @@ class SparkSource(ShownSource):
         self.ordered = order_by is not None
         if order_by is not None:
             data = data.repartitionByRange(order_by).sortWithinPartitions(order_by)
-        wanted = [
-            *(n for n in asked if n not in vectors or asked == vectors),
-            *([] if target is None else [target]),
-        ]
+        wanted = [*(n for n in asked if n not in vectors or asked == vectors), *beside]
         #: The columns that executors read.
         self.frame = data.select([f"`{name.replace('`', '``')}`" for name in wanted])
-        self._target, self._first = target, None
-        self.reader = self._reader(data, target, vectors if asked == vectors else [], skip_text=skip_text)
+        self._target, self._weight = target, weight
+        self.reader = self._reader(data, vectors if asked == vectors else [], skip_text=skip_text)
         self.names: list[str] | None = self._names()
         self.n_columns: int | None = (
             self.reader.n_columns if isinstance(self.reader, VectorChunks) else len(self.names or [])
@@ -147,15 +148,15 @@ class SparkSource(ShownSource):
         """Return what makes this stream this stream: its columns, its plan and the files that it reads."""
         plan = {"plan": self.frame.semanticHash(), "files": sorted(self.frame.inputFiles())}
         names = names_identity(self.names)
-        return {"kind": type(self).__name__, "names": names, "target": self._target, **plan}
+        columns = {"target": self._target, "weight": self._weight}
+        return {"kind": type(self).__name__, "names": names, **columns, **plan}
 
-    def _reader(
-        self, data: Any, target: str | None, vectors: list[str], *, skip_text: bool
-    ) -> TableChunks | VectorChunks:
+    def _reader(self, data: Any, vectors: list[str], *, skip_text: bool) -> TableChunks | VectorChunks:
+        target, weight = self._target, self._weight
         with spark_errors_named():
             schema = self.frame.limit(0).toArrow().schema
         if not vectors:
-            return TableChunks(schema, target, (), skip_text)
+            return TableChunks(schema, target, (), skip_text, weight)
         names, width = _attributes(data.schema[vectors[0]])
         table = StreamTable(Producer("the Spark frame", lambda _: [], schema=schema), target)
         if width is None:
@@ -163,7 +164,7 @@ class SparkSource(ShownSource):
             if first is None:
                 raise SourceError("the Spark frame holds no rows: there is nothing to stream")
             width = len(first[vectors[0]])
-        return VectorChunks(vectors[0], names, width, target, target_type_of([table], target))
+        return VectorChunks(vectors[0], names, width, target, target_type_of([table], target), weight)
 
     def _names(self) -> list[str] | None:
         if isinstance(self.reader, VectorChunks):

@@ -19,6 +19,7 @@ from streamsieve.sources.tables.blocks import READ_VALUES, block_of
 from streamsieve.sources.tables.dates import order_of
 from streamsieve.sources.tables.files import IpcTable, ParquetTable, Table
 from streamsieve.sources.tables.transpose import converted, scratch_folder
+from streamsieve.sources.weights import refuse_columns
 
 #: Files that stay open while columns are streamed; with more, each is opened for every block.
 KEPT_OPEN = 64
@@ -98,13 +99,17 @@ class TableSource(ShownSource, Generic[T]):
         return self._rows(size, at)
 
     def _rows(self, size: int, start: dict[str, int]) -> Iterator[RowBatch]:
-        features, target = self._layout.features, self._layout.target
+        features, target, weight = self._layout.features, self._layout.target, self._layout.choice.weight
         for pieces, position in self._batches(size, start):
             X = _joined([table_layout.matrix(b, features, file, row_major=True) for file, b in pieces])
-            y = None
+            y = w = None
+            if weight is not None:
+                w = _joined(
+                    [table_layout.weights(b.column(weight), self._layout, file) for file, b in pieces]
+                )
             if target is not None:
                 y = _joined([table_layout.labels(b.column(target), self._layout, file) for file, b in pieces])
-            yield RowBatch(self._without_missing(X, slice(None)), y, None, self.names, position)
+            yield RowBatch(self._without_missing(X, slice(None)), y, w, self.names, position)
 
     def _batches(
         self, size: int, start: dict[str, int]
@@ -137,6 +142,7 @@ class TableSource(ShownSource, Generic[T]):
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
     ) -> Iterator[ColumnBlock]:
         """Yield the columns in blocks, reading only the columns of a block; begin just after ``start``."""
+        refuse_columns(self, self._layout.choice.weight)
         return self._columns(spans(self, "column", len(self._layout.features), block_size, start))
 
     def _columns(self, pieces: Iterator[slice]) -> Iterator[ColumnBlock]:

@@ -13,6 +13,7 @@ from streamsieve.exceptions import SourceError
 from streamsieve.protocols import RowBatch
 from streamsieve.sources.parts import SourcePart
 from streamsieve.sources.tables.conditions import is_missing
+from streamsieve.sources.weights import as_weights
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class VectorChunks:
     n_columns : elements of each vector
     target : the column that holds the target
     target_type : its Arrow type
+    weight : the column that holds the weights of rows
     """
 
     column: str
@@ -33,6 +35,7 @@ class VectorChunks:
     n_columns: int
     target: str | None
     target_type: Any
+    weight: str | None = None
 
     def stream(self, shown: str, batches: Iterable[Any]) -> SourcePart:
         """Return the rows in these record batches as a part of the stream."""
@@ -54,7 +57,7 @@ class _Vectors:
                 batch = whole.slice(low, batch_size)
                 X = self._matrix(batch.column(self.chunks.column))
                 row += batch.num_rows
-                yield RowBatch(X, self._labels(batch), None, self.chunks.names, {"row": row})
+                yield RowBatch(X, self._labels(batch), self._weights(batch), self.chunks.names, {"row": row})
 
     def _labels(self, batch: Any) -> Any:
         name = self.chunks.target
@@ -68,6 +71,13 @@ class _Vectors:
             )
         values = column.to_numpy(zero_copy_only=False)
         return values.astype(str) if values.dtype.kind == "O" else values
+
+    def _weights(self, batch: Any) -> Any:
+        name = self.chunks.weight
+        if name is None:
+            return None
+        values = batch.column(name).to_numpy(zero_copy_only=False)
+        return as_weights(values, f"{self.shown}: the values of the weight column {name!r}")
 
     def _matrix(self, column: Any) -> Any:
         """Return vectors as a matrix: dense if all of them are, else CSR."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from streamsieve._parameters import did_you_mean
 from streamsieve.protocols import FloatArray, Position, RowBatch
+from streamsieve.sources.weights import WHAT
 
 #: What turns the bytes of a message into its fields.
 Decoder: TypeAlias = Callable[[bytes], Mapping[str, Any]]
@@ -34,11 +35,22 @@ class BadMessageError(Exception):
     """A message that is no row; its text says why, and what to do."""
 
 
-class Parsed(NamedTuple):
-    """The rows among some messages, and why the others, by place, are none."""
+class Rows(NamedTuple):
+    """Some rows, their target, and their weights if they have any."""
 
     X: FloatArray
     y: npt.NDArray[Any]
+    weight: FloatArray | None
+
+    def head(self, n: int) -> Rows:
+        """Return the first n of them."""
+        return Rows(self.X[:n], self.y[:n], None if self.weight is None else self.weight[:n])
+
+
+class Parsed(NamedTuple):
+    """The rows among some messages, and why the others, by place, are none."""
+
+    rows: Rows
     bad: dict[int, str]
 
 
@@ -80,10 +92,10 @@ def decode_by(function: Callable[[bytes], Any]) -> Decoder:
     return decode
 
 
-def names_of(decode: Decoder, value: bytes | None, target: str) -> list[str]:
+def names_of(decode: Decoder, value: bytes | None, target: str, weight: str | None = None) -> list[str]:
     """Return the features that a message has."""
     fields = _fields(decode, value)
-    names = [name for name in fields if name != target]
+    names = [name for name in fields if name not in (target, weight)]
     for name in names:
         if type(fields[name]) not in _NUMBERS:
             raise BadMessageError(
@@ -93,7 +105,8 @@ def names_of(decode: Decoder, value: bytes | None, target: str) -> list[str]:
     if target not in fields:
         raise BadMessageError(_no_target(target) + did_you_mean(target, fields))
     if not names:
-        raise BadMessageError("it has no field besides the target: say which features there are by names")
+        beside = "the target" if weight is None else "the target and the weight"
+        raise BadMessageError(f"it has no field besides {beside}: say which features there are by names")
     return names
 
 
@@ -111,12 +124,21 @@ class Parser:
     """Turn messages into rows; ``text`` says whether the target is text, None: as in the first row."""
 
     def __init__(
-        self, decode: Decoder, names: Sequence[str], target: str, *, text: bool | None, extra: str
+        self,
+        decode: Decoder,
+        names: Sequence[str],
+        target: str,
+        weight: str | None = None,
+        *,
+        text: bool | None,
+        extra: str,
     ) -> None:
-        self._decode, self._names, self._target, self._extra = decode, list(names), target, extra
+        self._decode, self._target, self._weight, self._extra = decode, target, weight, extra
         self.text = text
-        self._absent = dict.fromkeys([*names, target])
-        self._get: Callable[[Mapping[str, Any]], Cells] = itemgetter(*names, target)
+        #: The fields that hold numbers: the features, and the weight.
+        self._names = [*names, *([] if weight is None else [weight])]
+        self._absent = dict.fromkeys([*self._names, target])
+        self._get: Callable[[Mapping[str, Any]], Cells] = itemgetter(*self._names, target)
 
     def read(self, values: Sequence[bytes | None]) -> Parsed:
         """Return the rows, and what is wrong with messages that are none."""
@@ -134,8 +156,13 @@ class Parser:
             whys = [self._why(cells) for cells in rows]
             bad |= {place: why for place, why in zip(places, whys, strict=True) if why}
             found = self._arrays([cells for cells, why in zip(rows, whys, strict=True) if not why])
-        X, y = found or (np.empty((0, len(self._names))), np.empty(0))
-        return Parsed(X, y, bad)
+        return Parsed(self._split(*(found or (np.empty((0, len(self._names))), np.empty(0)))), bad)
+
+    def _split(self, table: FloatArray, y: npt.NDArray[Any]) -> Rows:
+        """Take the weights out of the table of numbers, whose last column they are."""
+        if self._weight is None:
+            return Rows(table, y, None)
+        return Rows(np.ascontiguousarray(table[:, :-1]), y, table[:, -1].copy())
 
     def _cells(self, value: bytes | None) -> Cells:
         """Return the fields in order, the target last; what is absent is None."""
@@ -170,15 +197,22 @@ class Parser:
         except OverflowError:
             return None
         if self.text:
-            return table, np.array(labels)
+            return (table, np.array(labels)) if self._weighs(table) else None
         y = table[:, -1].copy()
-        return None if np.isnan(y).any() else (np.ascontiguousarray(table[:, :-1]), y)
+        table = np.ascontiguousarray(table[:, :-1])
+        return None if np.isnan(y).any() or not self._weighs(table) else (table, y)
+
+    def _weighs(self, table: FloatArray) -> bool:
+        """Whether every row has a weight, as far as there are weights."""
+        return self._weight is None or bool(((table[:, -1] >= 0) & (table[:, -1] < np.inf)).all())
 
     def _why(self, cells: Cells) -> str:
         """Return what is wrong with a row; nothing if it is right."""
         for name, cell in zip(self._names, cells, strict=False):
             if type(cell) not in _NUMBERS or _too_large(cell):
                 return f"its feature {name!r} holds {_kind(cell)}, not a number: encode it before it is sent"
+        if self._weight is not None and not 0 <= _number(cells[-2]) < np.inf:
+            return f"its weight {self._weight!r} is {cells[-2]!r}: {WHAT}"
         label = cells[-1]
         if label is None or label == "" or label != label:  # noqa: PLR0124 - NaN
             return _no_target(self._target)
@@ -190,6 +224,10 @@ class Parser:
         if self.text != is_text:
             return f"its target {self._target!r} is {_kind(label)}, unlike that of the messages before"
         return ""
+
+
+def _number(cell: Any) -> float:
+    return np.nan if cell is None else float(cell)
 
 
 def _too_large(cell: Any) -> bool:
@@ -224,7 +262,7 @@ class MessageBuffer:
     def __init__(self, size: int, names: Sequence[str], row: int, skipped: int) -> None:
         self._size, self._names = size, names
         self.row, self._skipped = row, skipped
-        self._pieces: list[tuple[FloatArray, npt.NDArray[Any]]] = []
+        self._pieces: list[Rows] = []
         self.count = 0
 
     @property
@@ -232,17 +270,19 @@ class MessageBuffer:
         """Rows that the batch still lacks."""
         return self._size - self.count
 
-    def add(self, X: FloatArray, y: npt.NDArray[Any], skipped: int = 0) -> None:
+    def add(self, rows: Rows, skipped: int = 0) -> None:
         """Add some rows, and count what was passed over on the way."""
-        if len(X):
-            self._pieces.append((X, y))
-        self.count += len(X)
-        self.row += len(X)
+        if len(rows.X):
+            self._pieces.append(rows)
+        self.count += len(rows.X)
+        self.row += len(rows.X)
         self._skipped += skipped
 
     def batch(self, position: Position) -> RowBatch:
         """Return what has been gathered, and begin the next batch."""
-        Xs, ys = zip(*self._pieces, strict=True)
-        X, y = (Xs[0], ys[0]) if len(Xs) == 1 else (np.concatenate(Xs), np.concatenate(ys))
+        X, y, weight = (
+            pieces[0] if len(pieces) == 1 or pieces[0] is None else np.concatenate(pieces)
+            for pieces in zip(*self._pieces, strict=True)
+        )
         self._pieces, self.count = [], 0
-        return RowBatch(X, y, None, self._names, {**position, "row": self.row, "skipped": self._skipped})
+        return RowBatch(X, y, weight, self._names, {**position, "row": self.row, "skipped": self._skipped})

@@ -13,6 +13,7 @@ from streamsieve.protocols import FloatArray
 from streamsieve.sources.checks import some
 from streamsieve.sources.tables.files import decoded
 from streamsieve.sources.tables.layout import kinds_of, values_of
+from streamsieve.sources.weights import as_weights
 
 
 def as_frame(X: Any) -> Any:
@@ -54,6 +55,19 @@ def split_target(frame: Any, target: Any) -> tuple[Any, npt.NDArray[Any] | None]
             f"the target column {target!r} has missing values ({missing}): drop those rows or fill them in"
         )
     return frame.drop(target), frame[target].to_numpy()
+
+
+def split_weight(frame: Any, weight: Any) -> tuple[Any, Any]:
+    """Return the features of a frame, and the weights of rows, which may be one of its columns."""
+    if not isinstance(weight, str):
+        return frame, weight
+    if weight not in frame.columns:
+        raise SourceError(
+            f"there is no column {weight!r} to serve as weight{did_you_mean(weight, frame.columns)}; "
+            f"the columns are {some(frame.columns)}"
+        )
+    values = cells(frame.select(weight), slice(None), slice(None), "F")[:, 0]
+    return frame.drop(weight), as_weights(values, f"the values of the weight column {weight!r}")
 
 
 def refuse_non_numbers(frame: Any) -> None:

@@ -19,6 +19,7 @@ from streamsieve.sources.tables.dates import DATES, DateOrder, WrittenDates, is_
 from streamsieve.sources.tables.encoding import Categories, Codes, categories_of, encoded
 from streamsieve.sources.tables.files import TableFile, named, plain
 from streamsieve.sources.tables.refusals import Refusals
+from streamsieve.sources.weights import as_weights
 
 if TYPE_CHECKING:
     from streamsieve.protocols import FloatArray
@@ -36,7 +37,7 @@ class Choice:
 
     ``features`` and ``exclude`` name columns, ``nominal`` those whose text becomes codes; ``categories`` and
     ``dates`` say what to do with other text and with dates: "refuse" or "drop" them, or make numbers of them.
-    ``month_first`` is how to read dates such as 03/04/2024.
+    ``month_first`` is how to read dates such as 03/04/2024.  ``weight`` is the column of what rows weigh.
     """
 
     features: tuple[str, ...] = ()
@@ -47,6 +48,7 @@ class Choice:
     drop_missing_target: bool = False
     nominal: tuple[str, ...] = ()
     month_first: bool = False
+    weight: str | None = None
 
     def said(self) -> dict[str, Any]:
         """Return the choices that change values or rows, as JSON can hold them."""
@@ -54,6 +56,7 @@ class Choice:
             "where": [str(each) for each in self.where],
             "drop_missing_target": self.drop_missing_target,
             "nominal": list(self.nominal),
+            "weight": self.weight,
         }
         return {name: value for name, value in found.items() if value}
 
@@ -79,11 +82,13 @@ class Layout:
     @property
     def columns(self) -> list[str]:
         """All columns that are read, the target last."""
-        if self.target is None and not self.choice.where:
-            return self.raw
         asked = dict.fromkeys((*self.raw, *(each.column for each in self.choice.where)))
-        asked.pop(self.target or "", None)
-        return [*asked, *([] if self.target is None else [self.target])]
+        return [*(name for name in asked if name not in self.beside), *self.beside]
+
+    @property
+    def beside(self) -> list[str]:
+        """What is read beside the features: the weight and the target, as far as there are any."""
+        return [name for name in (self.choice.weight, self.target) if name is not None]
 
     @property
     def filter_columns(self) -> list[str]:
@@ -124,9 +129,9 @@ class Layout:
         batch = self.filtered(batch, file)
         with named(file.shown, advice=file.advice):
             ready = encoded(batch, self.raw, self.encoders, self.dates)
-            return (
-                ready if self.target is None else ready.append_column(self.target, batch.column(self.target))
-            )
+            for name in self.beside:
+                ready = ready.append_column(name, batch.column(name))
+            return ready
 
 
 def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Layout:
@@ -138,6 +143,7 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
             f"{first.shown} has no column {target!r} to serve as target{did_you_mean(target, kinds)}; "
             f"its columns are {some(kinds)}{_below(first, target)}"
         )
+    _check_weight(first, kinds, target, choice)
     others = {name: kind for file in files[1:] for name, kind in kinds_of(file.shown, file.schema).items()}
     check_names(first, [name for name in choice.exclude if name not in others])
     check_names(first, [*choice.features, *choice.nominal, *(each.column for each in choice.where)])
@@ -147,7 +153,7 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
         _refuse_difference(first, kinds, file, target, choice)
     excluded = [name for name in choice.exclude if name != target]
     left_out = {"row numbers": _row_numbers(first.schema), "excluded": excluded}
-    offered = {n: k for n, k in kinds.items() if n not in {target, *choice.exclude}}
+    offered = {n: k for n, k in kinds.items() if n not in {target, choice.weight, *choice.exclude}}
     if choice.features:
         left_out["not asked for"] = [name for name in offered if name not in choice.features]
         offered = {name: kind for name, kind in offered.items() if name in choice.features}
@@ -171,6 +177,19 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
             f"{_reasons(left_out)}"
         )
     return Layout(features, target, target_type, raw, choice, encoders, dates, left_out)
+
+
+def _check_weight(first: Table, kinds: dict[str, str], target: str | None, choice: Choice) -> None:
+    """Refuse a column of weights that is none, or that has another part to play."""
+    name = choice.weight
+    if name is None:
+        return
+    check_names(first, [name])
+    if kinds[name] != "numbers":
+        raise SourceError(f"{first.shown}: the weight column {name!r} holds {kinds[name]}, not numbers")
+    if name == target or name in choice.features:
+        what = "the target" if name == target else "among the features"
+        raise SourceError(f"{name!r} is the weight of rows and {what}: it can be one of them")
 
 
 def _encoders(
@@ -280,7 +299,13 @@ def _refuse_difference(
 ) -> None:
     """Refuse files that differ in columns which are read."""
     others = kinds_of(file.shown, file.schema)
-    needed = {target, *choice.features, *choice.nominal, *(each.column for each in choice.where)}
+    needed = {
+        target,
+        choice.weight,
+        *choice.features,
+        *choice.nominal,
+        *(each.column for each in choice.where),
+    }
     for name in (*kinds, *others):
         one, other = kinds.get(name), others.get(name)
         unused = name in choice.exclude or (choice.features and name not in choice.features)
@@ -346,3 +371,13 @@ def labels(column: Any, layout: Layout, file: Table) -> npt.NDArray[Any]:
         raise missing_labels(file, layout.target)
     values: npt.NDArray[Any] = column.to_numpy(zero_copy_only=False)
     return values.astype(str) if values.dtype.kind == "O" else values
+
+
+def weights(column: Any, layout: Layout, file: Table) -> FloatArray:
+    """Return a piece of the column of weights as an array; a missing or negative one is an error."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    with named(file.shown, advice=file.advice):
+        column = column.cast(pa.float64(), safe=False)
+    values = column.to_numpy(zero_copy_only=False)  # null becomes NaN
+    return as_weights(values, f"{file.shown}: the values of the weight column {layout.choice.weight!r}")

@@ -42,7 +42,7 @@ def converted(batches: Iterable[list[tuple[Table, Any]]], layout: Layout, folder
             cast = []
             for file, batch in pieces:
                 with named(file.shown, advice=file.advice):
-                    cast.append(batch.cast(schema, safe=False))
+                    cast.append(batch.select(schema.names).cast(schema, safe=False))
                 if layout.target is not None:
                     labels(cast[-1].column(layout.target), layout, file)
             table = pa.Table.from_batches(cast)
