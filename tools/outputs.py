@@ -1,7 +1,7 @@
 """What the examples of a page print, written below them: ``python -m tools.outputs PAGE ...``.
 
-Each Python block of a page that prints something is followed by a block of text with what it printed. The tests
-run the blocks and compare (``tests/docs/test_readme.py``).
+Each Python block of a page that prints something is followed by a block of text with what it printed. The
+tests run the blocks and compare (``tests/docs/test_readme.py``).
 """
 
 from __future__ import annotations

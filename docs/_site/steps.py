@@ -57,8 +57,8 @@ def figure(name: str) -> str:
     shown = LEGENDS["columns" if hasattr(selector, "offer") else "rows"]
     caption = (
         f"<p class='steps-caption'>A run of <code>{type(selector).__name__}</code> over {ROWS} rows in which "
-        f"the class depends on dose and age. {shown} The draw was chosen so that no noise is kept at the end; "
-        "in others a noise column may be.</p>"
+        f"the class depends on dose and age. {shown} The draw was chosen so that no noise is kept at the "
+        "end; in others a noise column may be.</p>"
     )
     return "\n".join(["```{raw} html", scroll, *svg, "</div>", caption, "```"])
 

@@ -9,7 +9,7 @@ from tools.outputs import EXAMPLE, printed_by
 
 
 def run_examples(page):
-    """Run the Python blocks of a page, one after the other; each prints something, and what stands below it."""
+    """Run the Python blocks of a page; each prints something, and what the text below it says."""
     scope = {}
     for example in EXAMPLE.finditer(page.read_text()):
         printed = printed_by(example["code"], page.name, scope)
