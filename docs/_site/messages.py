@@ -1,6 +1,6 @@
 """The messages of errors and warnings, read off the source: their texts and their classes, by file.
 
-A message is made where it is raised, or by a function that returns the error and is given a part of the text, as in
+A message is made where it is raised, or by a function that is given a part of the text, as in
 ``raise another_stream("its columns differ")``. A value that is known only when the program runs is "...".
 """
 
@@ -16,7 +16,7 @@ FEWEST_WORDS = 4
 
 
 class Maker(NamedTuple):
-    """A function that returns an error: its parameters, and the texts and classes of what it makes."""
+    """A function that makes an error or a warning: its parameters, and what it makes."""
 
     parameters: tuple[str, ...]
     made: tuple[tuple[ast.expr, str], ...]
@@ -30,24 +30,24 @@ def messages(src: Path) -> dict[Path, set[tuple[str, str]]]:
 
 
 def _makers(tree: ast.Module) -> Iterator[tuple[str, Maker]]:
-    """Yield the functions that return an error with one of their parameters in its text."""
+    """Yield the functions that make an error with one of their parameters in its text."""
     for function in _functions(tree):
         names = tuple(each.arg for each in function.args.args if each.arg != "self")
         made = [(call.args[0], kind) for call, kind in _constructed(function) if call.args]
-        shown = [
-            (text, kind) for text, kind in made if any(f"{{{name}}}" in ast.unparse(text) for name in names)
-        ]
-        if shown and function.returns is not None and "Error" in ast.unparse(function.returns):
+        shown = [each for each in made if any(_name(node) in names for node in ast.walk(each[0]))]
+        if shown:
             yield function.name, Maker(names, tuple(shown))
 
 
 def _made_by(makers: dict[str, Maker], tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield what is made by calls that give a part of the text as a sentence."""
     for call in _calls(tree):
         maker = makers.get(_name(call.func))
         if maker is not None:
             given = dict(zip(maker.parameters, map(_text, call.args), strict=False))
             given |= {each.arg: _text(each.value) for each in call.keywords if each.arg}
-            yield from ((_text(text, given), kind) for text, kind in maker.made)
+            given = {name: text for name, text in given.items() if _words(text) >= FEWEST_WORDS}
+            yield from ((_text(text, given), kind) for text, kind in maker.made if given)
 
 
 def _made_here(tree: ast.Module) -> Iterator[tuple[str, str]]:
@@ -56,10 +56,10 @@ def _made_here(tree: ast.Module) -> Iterator[tuple[str, str]]:
         for call, kind in _constructed(function):
             wanted = call.args[0] if call.args else ast.Constant("")
             for text in map(_text, _origins(wanted, function, sentences)):
-                if len(text.replace(GAP, "").split()) >= 2:
+                if _words(text) > 1:
                     yield text, kind
             if ".join(" in ast.unparse(wanted):
-                yield from ((part, kind) for part in _collected(function))
+                yield from ((part, kind) for part in _collected(tree))
 
 
 def _origins(node: ast.expr, function: ast.FunctionDef, near: dict[str, ast.FunctionDef]) -> list[ast.expr]:
@@ -75,12 +75,16 @@ def _origins(node: ast.expr, function: ast.FunctionDef, near: dict[str, ast.Func
     return [node]
 
 
-def _collected(function: ast.FunctionDef) -> Iterator[str]:
-    """Yield the sentences that a function appends to a list."""
-    for call in _calls(function):
+def _collected(tree: ast.Module) -> Iterator[str]:
+    """Yield the sentences that are appended to a list."""
+    for call in _calls(tree):
         text = _text(call.args[0]) if _name(call.func) == "append" and call.args else ""
-        if len(text.replace(GAP, "").split()) >= FEWEST_WORDS:
+        if _words(text) >= FEWEST_WORDS:
             yield text
+
+
+def _words(text: str) -> int:
+    return len(text.replace(GAP, " ").split())
 
 
 def _constructed(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
@@ -101,7 +105,7 @@ def _calls(tree: ast.AST) -> list[ast.Call]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 
-def _name(node: ast.expr) -> str:
+def _name(node: ast.AST) -> str:
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
