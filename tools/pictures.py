@@ -55,7 +55,7 @@ def terminal() -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img">',
         f"<title>{escape(lines[0])}</title>",
         '<rect width="100%" height="100%" rx="8" fill="#1e2228"/>',
-        '<g font-family="monospace" font-size="14" fill="#e6e6e6" xml:space="preserve">',
+        '<g font-family="monospace" font-size="14" fill="#e6e6e6" style="white-space: pre">',
     ]
     for number, line in enumerate(lines):
         color = ' fill="#6cc3e8"' if number == 0 else ""

@@ -7,6 +7,9 @@ from typer.main import get_command
 
 from streamsieve.cli.app import app
 
+#: On a narrow screen the columns of a row stand below each other; names of options are not broken.
+STACKED = ":::{container} stacked options"
+
 
 def pages() -> dict[str, str]:
     """Return one page with all commands and their options."""
@@ -18,11 +21,12 @@ def pages() -> dict[str, str]:
             "",
             _text(command.help),
             "",
+            STACKED,
             "| option | default | meaning |",
             "|---|---|---|",
         ]
         lines += [_row(option) for option in command.params if not getattr(option, "hidden", False)]
-        lines.append("")
+        lines += [":::", ""]
     return {"reference/command_line.md": "\n".join(lines)}
 
 

@@ -1,10 +1,10 @@
-"""The error index: every message that StreamSieve raises, its cause and the way out, read off the source."""
+"""The error index: every message of an error or a warning, its cause and the way out, read off the source."""
 
-import ast
 import inspect
 from collections import defaultdict
 from pathlib import Path
 
+from _site.messages import messages
 from streamsieve import exceptions
 
 SRC = Path(__file__).resolve().parents[2] / "src" / "streamsieve"
@@ -13,8 +13,16 @@ AREAS = {
     "_validation": "Input: matrices, targets, weights, names",
     "_frames.py": "Input: matrices, targets, weights, names",
     "_values.py": "Input: matrices, targets, weights, names",
+    "column_types.py": "Input: matrices, targets, weights, names",
+    "feature_names.py": "Input: matrices, targets, weights, names",
     "_parameters.py": "Parameters",
+    "selecting.py": "One call: ss.select",
     "base": "Calls: the order of calls, feature names, merging",
+    "ledger.py": "Calls: the order of calls, feature names, merging",
+    "_one_thread.py": "Calls: the order of calls, feature names, merging",
+    "_threads.py": "Calls: the order of calls, feature names, merging",
+    "_extras.py": "Calls: the order of calls, feature names, merging",
+    "__init__.py": "Calls: the order of calls, feature names, merging",
     "columns": "Streaming columns",
     "rows": "Streaming rows",
     "offline": "Offline selectors",
@@ -25,7 +33,10 @@ AREAS = {
     "dependence": "Tests and measures",
     "sources": "Files, tables and Kafka",
     "_files.py": "Files, tables and Kafka",
+    "_paths.py": "Files, tables and Kafka",
     "running": "Runs and checkpoints",
+    "engines": "Engines: processes, Dask, Spark",
+    "adapters": "Adapters of river and Spark",
     "state": "State files",
     "registry.py": "State files",
     "evaluation": "Comparing",
@@ -60,6 +71,10 @@ WAYS_OUT = {
     "ValueError": "give what the message says is accepted",
     "TypeError": "implement what the message names in your part: [extend](/extend/README.md)",
     "RuntimeError": "implement what the message names in your part: [extend](/extend/README.md)",
+    "KeyError": "use a name that the message proposes: [the ledger](/guides/the_ledger.md)",
+    "ConvergenceWarning": "change the parameter that the message names: [cards](/methods/index.md)",
+    "UserWarning": "change the parameter that the message names: [cards](/methods/index.md)",
+    "DataConversionWarning": "pass y with one dimension, as `y.ravel()`",
     "NotAColumnError": "return one number per row: [features on demand](/guides/features_on_demand.md)",
     "BadMessageError": "fix the producer, or skip the message: [Kafka](/guides/checkpoints_and_kafka.md)",
 }
@@ -68,15 +83,16 @@ WAYS_OUT = {
 def pages() -> dict[str, str]:
     """Return the page of all messages, by where they come from."""
     found: dict[str, set[tuple[str, str]]] = defaultdict(set)
-    for path in sorted(SRC.rglob("*.py")):
+    for path, made in messages(SRC).items():
         area = AREAS.get(path.relative_to(SRC).parts[0])
         if area:
-            found[area] |= set(_messages(ast.parse(path.read_text())))
+            found[area] |= made
     lines = [
         "# Errors",
         "",
         "Search this page for a few words of a message; `...` stands for a value. All classes are in",
-        "`streamsieve.exceptions`; `except StreamSieveError` catches every error.",
+        "`streamsieve.exceptions`; `except StreamSieveError` catches every error. Some messages, such",
+        'as "Expected 2D array" and "The feature names should match", are those of scikit-learn.',
         "",
         "## By class",
         "",
@@ -106,33 +122,10 @@ def _cause(name: str) -> str:
 
 def _split(text: str, kind: str) -> tuple[str, str]:
     """Return what a message says was wrong, and what it says to do, or what is to be done about its class."""
-    wrong, colon, way_out = text.rpartition(": ")
+    wrong, colon, way_out = text.rpartition("; " if "; resume with" in text else ": ")
     if colon and len(way_out) > SHORTEST and way_out[0] not in ".(":
         return _escaped(wrong), _escaped(way_out)
     return _escaped(text), WAYS_OUT[kind]
-
-
-def _messages(tree: ast.Module) -> list[tuple[str, str]]:
-    """Return the texts of all errors raised with a literal message, and their classes."""
-    messages = []
-    for node in ast.walk(tree):
-        call = node.exc if isinstance(node, ast.Raise) else None
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.args:
-            text = _text(call.args[0])
-            named = call.func.id.endswith(("Error", "Warning"))
-            if named and any(letter.isalpha() for letter in text):
-                messages.append((text, call.func.id))
-    return messages
-
-
-def _text(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(part.value if isinstance(part, ast.Constant) else "..." for part in node.values)
-    if isinstance(node, ast.BinOp):
-        return _text(node.left) + _text(node.right)
-    return ""
 
 
 def _escaped(text: str) -> str:

@@ -26,6 +26,11 @@ WIDTH, GAP = 150, 12
 LEAST = 760
 #: Height of the parts of a step: heading, line of text, feature in a list.
 HEAD, LINE, FEATURE = 26, 17, 26
+#: What the drawings mean.
+LEGENDS = {
+    "columns": "Each step offers one column; the boxes below it are the columns kept so far.",
+    "rows": "A bar is the score of a feature after the rows so far; the selected features are blue.",
+}
 #: Letters that fit into the width of a step.
 LETTERS = 22
 
@@ -49,10 +54,11 @@ def figure(name: str) -> str:
         "</svg>",
     ]
     scroll = f'<div class="steps" tabindex="0" role="region" aria-label="{what}">'
+    shown = LEGENDS["columns" if hasattr(selector, "offer") else "rows"]
     caption = (
-        f"<p class='steps-caption'>A run of <code>{type(selector).__name__}</code> over "
-        f"{ROWS} rows: the class depends on dose and age. The draw was chosen so "
-        "that no noise is kept at the end; in others a noise column may be.</p>"
+        f"<p class='steps-caption'>A run of <code>{type(selector).__name__}</code> over {ROWS} rows in which "
+        f"the class depends on dose and age. {shown} The draw was chosen so that no noise is kept at the "
+        "end; in others a noise column may be.</p>"
     )
     return "\n".join(["```{raw} html", scroll, *svg, "</div>", caption, "```"])
 

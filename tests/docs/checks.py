@@ -1,18 +1,32 @@
 """What is checked of pages and names, as functions, so that faults can be planted in front of them."""
 
-import contextlib
 import inspect
-import io
 import re
+
+import pytest
+
+from tools.outputs import EXAMPLE, printed_by
 
 
 def run_examples(page):
-    """Run the Python blocks of a page, one after the other; each must print something."""
+    """Run the Python blocks of a page; each prints something, and what the text below it says."""
     scope = {}
-    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-        with contextlib.redirect_stdout(io.StringIO()) as printed:
-            exec(compile(code, page.name, "exec"), scope)  # noqa: S102
-        assert printed.getvalue(), f"an example of {page.name} prints nothing"
+    for example in EXAMPLE.finditer(page.read_text()):
+        printed = printed_by(example["code"], page.name, scope)
+        assert printed.strip(), f"an example of {page.name} prints nothing"
+        if example["text"] is not None:
+            assert agree(printed, example["text"]), f"run: python -m tools.outputs {page.name}"
+
+
+#: A number with a fraction; its last digits may depend on the versions of the libraries below.
+FRACTION = re.compile(r"-?\d+\.\d+(?:e[-+]?\d+)?")
+
+
+def agree(printed, text):
+    """Say whether two texts are the same, with fractions within 2 %."""
+    words = [FRACTION.sub("#", each).split() for each in (printed, text)]
+    numbers = [[float(found) for found in FRACTION.findall(each)] for each in (printed, text)]
+    return words[0] == words[1] and numbers[0] == pytest.approx(numbers[1], rel=0.02, abs=1e-12)
 
 
 def dead_links(page, root, generated):

@@ -89,9 +89,36 @@ def test_every_error_has_a_cause_and_a_way_out():
 
     page = errors.pages()["reference/errors.md"]
     rows = [line for line in page.splitlines() if line.startswith("| ") and not line.startswith("| what was")]
-    assert len(rows) > 600
+    assert len(rows) > 900
     assert [row for row in rows if len(re.split(r"(?<!\\)\|", row)) != 5 or "|  |" in row] == []
     assert set(errors.documented()) <= set(errors.WAYS_OUT)
+
+
+def test_messages_are_read_off_raises_makers_lists_and_warnings(tmp_path):
+    from _site.messages import messages
+
+    (tmp_path / "part.py").write_text(
+        """
+def differs(what):
+    return SourceError(f"another stream: {what}; start again")
+
+def check(names, kind):
+    found = []
+    if names:
+        found.append(f"columns {names} hold text, not numbers")
+    if kind == "a":
+        raise differs("its columns have changed since then")
+    text = f"dates were read as {kind}"
+    warnings.warn(text, DateWarning)
+    raise InputError("; ".join(found))
+"""
+    )
+    assert messages(tmp_path)[tmp_path / "part.py"] == {
+        ("another stream: ...; start again", "SourceError"),
+        ("another stream: its columns have changed since then; start again", "SourceError"),
+        ("columns ... hold text, not numbers", "InputError"),
+        ("dates were read as ...", "DateWarning"),
+    }
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

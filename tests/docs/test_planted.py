@@ -24,6 +24,17 @@ def test_a_broken_example(tmp_path, code, error):
         run_examples(page)
 
 
+def test_an_output_that_the_code_does_not_print(tmp_path):
+    page = tmp_path / "page.md"
+    text = "```python\nprint('found', 3, 0.52)\n```\n\n```text\n{}\n```\n"
+    page.write_text(text.format("found 3 0.521"))
+    run_examples(page)
+    for wrong in ("found 4 0.52", "found 3 0.55", "kept 3 0.52", "found 3"):
+        page.write_text(text.format(wrong))
+        with pytest.raises(AssertionError, match=r"tools\.outputs"):
+            run_examples(page)
+
+
 def test_a_dead_link(tmp_path):
     (tmp_path / "docs").mkdir()
     page = tmp_path / "docs" / "page.md"
