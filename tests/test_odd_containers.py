@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+import sklearn.base
 
 import streamsieve as ss
 from streamsieve.engines.declared import Declared
@@ -34,6 +35,26 @@ def names():
     return [f"x{j}" for j in range(X.shape[1])]
 
 
+class Memory:
+    """An object that describes its memory and has no shape, as some libraries of images."""
+
+    def __init__(self, **changes):
+        self.X = X.copy()
+        self.__array_interface__ = self.X.__array_interface__ | changes
+
+
+class Capsule:
+    """An object that says it has an Arrow stream."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return None
+
+
+def _zeroed(dtype):
+    frame = pl.DataFrame({"a": NUMBERS + 9 * Y, "b": pl.Series(["a", "b"] * 20, dtype=dtype)})
+    return ss.Screen(k=1, output="zero").fit(frame, Y).transform(frame)
+
+
 REFUSED = {
     "one-dimensional sparse column": lambda: _features(far()),
     "sparse column": lambda: _features(far(2)),
@@ -56,6 +77,11 @@ REFUSED = {
     "union for a two-way selector": lambda: ss.TwoWay().begin(Y).offer(pa.table({"a": UNION})),
     "select from a number": lambda: ss.select(np.array(1.0), Y),
     "select from a list of numbers": lambda: ss.select([1.0] * 40, Y),
+    "list as a block": lambda: ss.SAOLA().begin(Y).offer(ColumnBlock(X.tolist())),
+    "column as a block": lambda: ss.SAOLA().begin(Y).offer(ColumnBlock(NUMBERS)),
+    "unknown type of memory": lambda: ss.open(Memory(typestr="zz"), target=Y),
+    "empty capsule of Arrow": lambda: ss.open(Capsule(), target=Y),
+    "enum set to 0": lambda: _zeroed(pl.Enum(["a", "b"])),
     "batch without columns": lambda: ss.PartialOFS().learn(RowBatch(X[:, :0], Y, None, [])),
 }
 
@@ -72,6 +98,46 @@ def _rows(X):
 def test_what_cannot_be_read_is_refused_by_an_error_of_ours(door):
     with pytest.raises(StreamSieveError):
         door()
+
+
+def test_columns_of_categories_can_be_set_to_zero():
+    text = ["b", "a"] * 10 + ["a", "b"] * 10
+    for column in (pl.Series(text, dtype=pl.Categorical), pl.Series(text)):
+        frame = pl.DataFrame({"a": NUMBERS + 9 * Y, "b": column})
+        for data in (frame, frame.to_arrow(), frame.to_pandas()):
+            found = ss.Screen(k=1, output="zero").fit(data, Y).transform(data)
+            assert type(found) is type(data)
+            assert {str(value) for value in found["b"]} == {"0"}
+
+
+def test_memory_without_a_shape_is_a_matrix():
+    for selector in (ss.Screen("f"), ss.TraceRatio(k=1)):
+        assert selector.fit(Memory(), Y).n_features_in_ == 3
+    assert ss.Screen("f").fit(Memory(), Y).transform(Memory()).shape == (40, 3)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [ss.MISSION(), ss.BARDA(), ss.FIRES(), ss.OFS(), ss.SOFS(), ss.RunningAverages(), ss.Screen("gini"),
+     ss.Screen("gini", exact=True), ss.Screen("mutual_info"), ss.Screen()],
+    ids=repr,
+)  # fmt: skip
+def test_what_was_declared_has_attributes_before_the_first_row(selector):
+    numbers = {"a": NUMBERS, "b": NUMBERS}
+    for frame in (numbers, numbers | {"c": ["u", "v"] * 20}):
+        if "c" in frame and not selector.traits.text:
+            continue
+        declared = sklearn.base.clone(selector).declare(RowBatch(pd.DataFrame(frame), Y))
+        for name in ("scores_", "coef_", "p_values_", "selected_", "ranked_", "classes_"):
+            np.shape(getattr(declared, name, None))
+        assert len(declared.scores_) == len(frame)
+        assert len(declared.get_support()) == len(frame)
+
+
+def test_an_error_shows_data_without_control_characters():
+    with pytest.raises(InputError, match=r"\\x1b\[31m") as caught:
+        ss.SPEC().fit(np.array("a\x1b[31m"))
+    assert "\x1b" not in str(caught.value)
 
 
 def test_a_masked_column_of_a_factory_has_missing_values():

@@ -19,6 +19,7 @@ from streamsieve._frames import (
     refuse_text,
     with_dense_columns,
 )
+from streamsieve._text import shown
 from streamsieve._validation.sparse import clean_sparse
 from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import InputError, InputTypeError
@@ -41,6 +42,9 @@ def clean(X: Any, sparse: str) -> Any:
         return clean_sparse(X, sparse)
     if not isinstance(X, np.ndarray):
         check_arrow(X)
+        if hasattr(X, "__array_interface__") and not hasattr(X, "shape"):  # scikit-learn looks for a shape
+            with as_input_errors():
+                return clean(np.asarray(X), sparse)
         return with_dense_columns(X)
     if X.dtype.kind in "mMV":
         raise InputTypeError(
@@ -149,6 +153,11 @@ class as_input_errors:  # noqa: N801 - reads as a statement
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         # pyarrow raises NotImplementedError for types that NumPy lacks
         if isinstance(error, (TypeError, NotImplementedError)) and not isinstance(error, InputError):
-            raise InputTypeError(str(error)) from error
+            raise InputTypeError(_shown(error)) from error
         if isinstance(error, (ValueError, OverflowError)) and not isinstance(error, InputError):
-            raise InputError(str(error)) from error
+            raise InputError(_shown(error)) from error
+
+
+def _shown(error: BaseException) -> str:
+    """Return a message of scikit-learn, which may show the data, with control characters escaped."""
+    return "\n".join(map(shown, str(error).split("\n")))

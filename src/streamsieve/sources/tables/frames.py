@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -31,13 +32,22 @@ def as_frame(X: Any) -> Any:
     if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):
         import pyarrow as pa  # noqa: PLC0415 - such an object implies that pyarrow is installed
 
-        return nw.from_native(pa.table(X), eager_only=True)
+        return nw.from_native(_from_stream(X, pa.table), eager_only=True)
     if hasattr(X, "__arrow_c_array__") and not nw.dependencies.is_into_series(X):
         import pyarrow as pa  # noqa: PLC0415
 
         if not isinstance(X, pa.Array):
-            return nw.from_native(pa.Table.from_batches([pa.record_batch(X)]), eager_only=True)
+            batch = _from_stream(X, pa.record_batch)
+            return nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
     return None
+
+
+def _from_stream(X: Any, read: Callable[[Any], Any]) -> Any:
+    """Read an object that says that it has an Arrow interface."""
+    try:
+        return read(X)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise SourceError(f"the Arrow interface of {type(X).__name__} cannot be read: {error}") from error
 
 
 def split_target(frame: Any, target: Any) -> tuple[Any, npt.NDArray[Any] | None]:
