@@ -41,11 +41,7 @@ def clean(X: Any, sparse: str) -> Any:
     if sp.issparse(X):
         return clean_sparse(X, sparse)
     if not isinstance(X, np.ndarray):
-        check_arrow(X)
-        if hasattr(X, "__array_interface__") and not hasattr(X, "shape"):  # scikit-learn looks for a shape
-            with as_input_errors():
-                return clean(np.asarray(X), sparse)
-        return with_dense_columns(X)
+        return _clean_object(X, sparse)
     if X.dtype.kind in "mMV":
         raise InputTypeError(
             f"X holds {X.dtype}, but numbers are needed: convert it first, for example dates to days"
@@ -57,6 +53,15 @@ def clean(X: Any, sparse: str) -> Any:
         with np.errstate(over="ignore"):  # values that become infinite are refused later, by name
             return X.astype(np.float64)
     return X
+
+
+def _clean_object(X: Any, sparse: str) -> Any:
+    """Convert a dataframe, a list, or an object that describes its memory but has no shape."""
+    check_arrow(X)
+    if hasattr(X, "__array_interface__") and not hasattr(X, "shape"):  # scikit-learn looks for a shape
+        with as_input_errors():
+            return clean(np.asarray(X), sparse)
+    return with_dense_columns(X)
 
 
 def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
