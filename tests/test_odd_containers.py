@@ -12,7 +12,14 @@ import sklearn.base
 
 import streamsieve as ss
 from streamsieve.engines.declared import Declared
-from streamsieve.exceptions import InputError, InputTypeError, SchemaError, StateError, StreamSieveError
+from streamsieve.exceptions import (
+    InputError,
+    InputTypeError,
+    ParameterError,
+    SchemaError,
+    StateError,
+    StreamSieveError,
+)
 from streamsieve.protocols import ColumnBlock, RowBatch
 
 Y = np.arange(40) % 2
@@ -50,6 +57,10 @@ class Capsule:
         return None
 
 
+def _named_by(name):
+    return pd.DataFrame(X, columns=pd.Index([name, "b", "c"], dtype=object))
+
+
 def _zeroed(dtype):
     frame = pl.DataFrame({"a": NUMBERS + 9 * Y, "b": pl.Series(["a", "b"] * 20, dtype=dtype)})
     return ss.Screen(k=1, output="zero").fit(frame, Y).transform(frame)
@@ -81,6 +92,18 @@ REFUSED = {
     "column as a block": lambda: ss.SAOLA().begin(Y).offer(ColumnBlock(NUMBERS)),
     "unknown type of memory": lambda: ss.open(Memory(typestr="zz"), target=Y),
     "empty capsule of Arrow": lambda: ss.open(Capsule(), target=Y),
+    "names that are lists": lambda: ss.Screen("f").fit(_named_by([1]), Y),
+    "names that are lists in a source": lambda: ss.open(_named_by([1]), target=Y),
+    "sparse classes": lambda: ss.Screen("f").partial_fit(X, Y, classes=sp.csr_array([[0, 1]])),
+    "sparse names": lambda: ss.SAOLA().begin(Y).offer(X, names=sp.csr_array([[0, 1, 2]])),
+    "groups of 128 bits": lambda: ss.SAOLA().fit(X, Y, groups=pl.Series([10**30, 1] * 20, dtype=pl.Int128)),
+    "Arrow union as target": lambda: ss.Screen("f").fit(X, UNION),
+    "sparse names of a batch": lambda: ss.Screen("f").learn(RowBatch(X, Y, None, sp.csr_array([[0, 1, 2]]))),
+    "number of 400 digits": lambda: ss.OSFS(max_conditioning=10**400).fit(X, Y),
+    "date as a parameter": lambda: ss.SPFS().fit(X, Y).set_params(task=np.datetime64("2020")).to_bytes(),
+    "invalid Arrow classes": lambda: ss.Screen("f").partial_fit(X, Y, classes=pa.chunked_array([CODES])),
+    "invalid Arrow holdout": lambda: ss.SAOLA().fit(X, Y, holdout=pa.chunked_array([CODES])),
+    "longdouble as a level": lambda: ss.DOFS(alpha=np.longdouble(0.5)).fit(X, Y),
     "enum set to 0": lambda: _zeroed(pl.Enum(["a", "b"])),
     "batch without columns": lambda: ss.PartialOFS().learn(RowBatch(X[:, :0], Y, None, [])),
 }
@@ -98,6 +121,25 @@ def _rows(X):
 def test_what_cannot_be_read_is_refused_by_an_error_of_ours(door):
     with pytest.raises(StreamSieveError):
         door()
+
+
+def test_groups_may_be_known_by_whole_numbers_of_any_size():
+    groups = np.arange(40) // 4
+    large = [int(group) + 2**70 for group in groups]
+    found = [ss.SAOLA().begin(Y, groups=g).offer(X) for g in (groups, np.array(large, object))]
+    assert list(found[0]) == list(found[1])
+
+
+def test_a_parameter_may_be_a_number_of_few_bits():
+    ss.PartialOFS(radius=np.float16(0.5)).fit(X, Y)
+
+
+@pytest.mark.parametrize("value", ["x" * 100_000, 10**5_000], ids=["text", "number"])
+def test_an_error_about_a_parameter_is_short(value):
+    for selector in (ss.SAOLA(alpha=value), ss.SAOLA(task=value), ss.Screen("f", k=value)):
+        with pytest.raises(ParameterError) as caught:
+            selector.fit(X, Y)
+        assert len(str(caught.value)) < 1_000
 
 
 def test_columns_of_categories_can_be_set_to_zero():

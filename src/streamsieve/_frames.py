@@ -55,6 +55,8 @@ def as_frame(X: Any) -> Any:
     try:
         frame = nw.from_native(X, eager_only=True)
         _ = frame.schema  # duplicate names fail here
+    except TypeError as error:  # a name such as a list
+        raise SchemaError(f"the names of columns must be text or numbers: {error}") from error
     except nw.exceptions.DuplicateError as error:
         names = X.column_names if hasattr(X, "column_names") else X.columns
         twice = [name for name, count in Counter(names).items() if count > 1]

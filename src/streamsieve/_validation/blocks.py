@@ -16,13 +16,14 @@ from streamsieve.exceptions import InputError, SchemaError
 from streamsieve.protocols import ColumnBlock
 
 
-def refuse_shapeless(X: Any) -> None:
-    """Refuse what a ``ColumnBlock`` of the caller holds if it is no matrix."""
+def shaped(X: Any) -> Any:
+    """Return what a ``ColumnBlock`` of the caller holds; refuse it if it is no matrix."""
     if len(getattr(X, "shape", ())) != 2:
         raise InputError(
             f"the X of a ColumnBlock must be a matrix of rows and columns; got {type(X).__name__}: give "
             "np.asarray(X).reshape(n_rows, -1)"
         )
+    return X
 
 
 def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = False) -> ColumnBlock:

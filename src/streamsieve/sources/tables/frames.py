@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import did_you_mean
+from streamsieve._text import shown
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
 from streamsieve.sources.checks import some
@@ -25,8 +26,10 @@ def as_frame(X: Any) -> Any:
         try:
             return nw.from_native(X, eager_only=True)
         except nw.exceptions.DuplicateError as error:
-            text = " ".join(str(error).split())
+            text = shown(" ".join(str(error).split()))
             raise SourceError(f"every column of a dataframe needs its own name: {text}") from error
+        except TypeError as error:  # a name such as a list
+            raise SourceError(f"the names of columns must be text or numbers: {error}") from error
     if not isinstance(X, type) and hasattr(X, "collect") and nw.dependencies.is_into_lazyframe(X):
         raise SourceError("a lazy frame has no rows yet: call .collect() first")
     if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):
