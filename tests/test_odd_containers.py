@@ -1,6 +1,7 @@
 """Unusual containers that libraries allow: the right result at every door, or an error of ours."""
 
 import os
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -104,6 +105,10 @@ REFUSED = {
     "invalid Arrow classes": lambda: ss.Screen("f").partial_fit(X, Y, classes=pa.chunked_array([CODES])),
     "invalid Arrow holdout": lambda: ss.SAOLA().fit(X, Y, holdout=pa.chunked_array([CODES])),
     "longdouble as a level": lambda: ss.DOFS(alpha=np.longdouble(0.5)).fit(X, Y),
+    "fraction as a level": lambda: ss.SAOLA(alpha=Fraction(1, 3)).fit(X, Y),
+    "weights of 128 bits": lambda: ss.Screen("f").fit(
+        X, Y, sample_weight=pl.Series([10**30, 1] * 20, dtype=pl.Int128)
+    ),
     "enum set to 0": lambda: _zeroed(pl.Enum(["a", "b"])),
     "batch without columns": lambda: ss.PartialOFS().learn(RowBatch(X[:, :0], Y, None, [])),
 }

@@ -48,8 +48,9 @@ def check_number(
 ) -> None:
     """Raise ``ParameterError`` unless a parameter is a number in its range."""
     kind = numbers.Integral if integer else numbers.Real
-    # SciPy's functions take no longdouble; importing NumPy would slow the start of the command line
-    is_number: bool = isinstance(value, kind) and type(value).__name__ not in ("bool", "longdouble")
+    # SciPy's functions take no fractions or longdoubles; importing NumPy would slow the command line's start
+    usual = isinstance(value, (int, float)) or hasattr(value, "dtype")
+    is_number: bool = isinstance(value, kind) and usual and type(value).__name__ not in ("bool", "longdouble")
     try:
         is_number = is_number and math.isfinite(value)
     except OverflowError:  # a whole number beyond any float

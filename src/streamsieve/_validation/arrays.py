@@ -159,7 +159,10 @@ class as_input_errors:  # noqa: N801 - reads as a statement
         # pyarrow raises NotImplementedError for types that NumPy lacks
         if isinstance(error, (TypeError, NotImplementedError)) and not isinstance(error, InputError):
             raise InputTypeError(_shown(error)) from error
-        if isinstance(error, (ValueError, OverflowError)) and not isinstance(error, InputError):
+        of_polars = type(error).__module__.startswith("polars")  # it has types of its own
+        if isinstance(error, (ValueError, OverflowError)) or (error is not None and of_polars):
+            if isinstance(error, InputError):
+                return
             raise InputError(_shown(error)) from error
 
 
