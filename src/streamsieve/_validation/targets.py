@@ -132,13 +132,14 @@ def check_classes(y: Any, classes: Any, kind: str | None) -> None:
         return
     if kind not in ("classes", "either", "auto") or (kind == "auto" and is_numeric(as_target_values(y))):
         raise TargetError("classes= lists labels, but this target is numeric: leave it out")
-    try:
-        announced = np.asarray(classes).ravel().tolist()
-    except ValueError as error:
-        raise TargetError(f"classes must be a list of labels; got {classes!r}") from error
+    check_arrow(classes)
     y = as_target_values(y)
     found = np.unique(check_target(y, len(y), kind))
-    unknown = [label for label in found.tolist() if label not in announced]
+    try:
+        announced = np.asarray(classes).ravel().tolist()
+        unknown = [label for label in found.tolist() if label not in set(announced)]
+    except (TypeError, ValueError) as error:  # what is listed has no length, or is no label
+        raise TargetError(f"classes must be a list of labels; got {classes!r}") from error
     if unknown:
         raise TargetError(f"y has the label {unknown[0]!r}, which is not among classes={announced!r}")
 
@@ -161,12 +162,7 @@ def as_target_values(y: Any) -> npt.NDArray[Any]:
             raise TargetError(f"y must hold numbers or text: {error}") from error
     if np.ma.is_masked(y):
         raise TargetError("y has missing labels (masked values): drop those rows or give them a label")
-    try:
-        values = np.asarray(y)
-        # NumPy turns a list with any text into text, including its numbers and NaN
-        y = np.asarray(y, object) if values.dtype.kind == "U" and isinstance(y, (list, tuple)) else values
-    except ValueError as error:
-        raise TargetError("y must be one-dimensional, one label per row; got a ragged list") from error
+    y = _as_array(y)
     if y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4
@@ -175,6 +171,17 @@ def as_target_values(y: Any) -> npt.NDArray[Any]:
     if y.ndim != 1:
         raise TargetError(f"y must be one-dimensional, one label per row; got shape {y.shape}")
     return _numbers_or_text(y)
+
+
+def _as_array(y: Any) -> npt.NDArray[Any]:
+    try:
+        values = np.asarray(y)
+        # NumPy turns a list with any text into text, including its numbers and NaN
+        return np.asarray(y, object) if values.dtype.kind == "U" and isinstance(y, (list, tuple)) else values
+    except ValueError as error:
+        raise TargetError("y must be one-dimensional, one label per row; got a ragged list") from error
+    except (TypeError, NotImplementedError) as error:  # Arrow data of types that NumPy lacks
+        raise TargetError(f"y must hold numbers or text: {error}") from error
 
 
 def _numbers_or_text(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
