@@ -19,6 +19,7 @@ from streamsieve._parameters import did_you_mean
 from streamsieve._paths import STDIN
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
+from streamsieve.sources.statements import one_statement
 from streamsieve.sources.tables.dialect import LINES, header_line, is_number
 from streamsieve.sources.tables.files import READ_ROWS, IpcTable
 from streamsieve.sources.tables.fingerprint import StablePrefix
@@ -129,7 +130,7 @@ class SqlTable(ConvertedTable):
     def _query(self, tables: Sequence[str]) -> str:
         """Return the query, or say how to write one."""
         if self._sql is not None:
-            return self._sql
+            return one_statement(self._sql)
         name = tables[0] if tables else "NAME"
         quoted = name if name.isidentifier() else f'"{name}"'
         example = f"select * from {quoted}"  # noqa: S608 - to be read, not run
