@@ -204,7 +204,7 @@ def test_a_second_statement_about_a_file_is_refused(kind, sqlite_file, duckdb_fi
     ],
 )
 def test_semicolons_that_begin_no_statement_are_left_alone(end, sqlite_file):
-    sql = f"SELECT * FROM t {end}"
+    sql = f"SELECT * FROM t {end}"  # noqa: S608 - that is what is tested
     found = ss.open(ss.query(f"sqlite:///{sqlite_file}", sql, partition_on="id"), target="label")
     assert len(found.y) == len(ss.open(ss.query(f"sqlite:///{sqlite_file}", SQL), target="label").y)
     assert found.parts(400)
