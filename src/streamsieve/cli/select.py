@@ -344,7 +344,7 @@ def _print(
 
 def _tally(counts: dict[str, int], how: Run) -> str:
     """Return how much was streamed, how fast, and what became of it."""
-    rate = f" ({how.streamed / how.seconds:,.0f} {how.unit}/s)" if how.seconds > 0 else ""
+    rate = f" ({how.streamed / how.seconds:,.0f} {how.unit}/s)" if how.streamed > how.seconds > 0 else ""
     resumed = f", resumed after row {how.before:,}" if how.before else ""
     compiled = f", and {how.compiling:.1f} s to compile kernels, once per machine" if how.compiling else ""
     unit = how.unit if how.streamed != 1 else how.unit[:-1]
