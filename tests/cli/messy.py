@@ -520,6 +520,10 @@ CASES = {
     "ninety_nine.csv": Case(
         plain(text(CODED)), says="99 in answer is far from the other values: if it means that a value is missing"
     ),
+    "ninety_eight_beside_it.csv": Case(  # as surveys tell "do not know" from "no answer"
+        plain(text(CODED.assign(answer=CODED["answer"].where(np.arange(N) % 9 != 4, 98)))),
+        says="98 in answer is far from the other values",
+    ),
     "ninety_nine_and_holes.csv": Case(
         plain(text(CODED.assign(answer=CODED["answer"].where(np.arange(N) % 7 > 0)))), options=("--missing", "omit"),
         says="99 in answer is far from the other values",
