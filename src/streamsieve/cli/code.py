@@ -10,7 +10,6 @@ from typing import Any
 from streamsieve._paths import format_of, is_svmlight, resolve
 from streamsieve.cli.options import Reading
 from streamsieve.exceptions import CapabilityError
-from streamsieve.sources.tables.nested import OBJECTS
 
 #: What pandas calls the reader of a format.
 _READERS = {
@@ -123,7 +122,7 @@ def _reads(files: list[Path], reading: Reading, source: Any) -> list[str]:
         given["na_values"] = list(reading.na)
     more = "".join(f", {name}={value!r}" for name, value in given.items())
     call = f"pd.{_READERS[kind]}({{!r}}{more})"
-    if any(remark.startswith(OBJECTS) for remark in source.remarks):
+    if source.has_objects:
         call = f'pd.json_normalize({call}.to_dict("records"))'
     if len(files) == 1:
         return [f"data = {call.format(str(files[0]))}"]
