@@ -105,7 +105,7 @@ class Shown(BaseEstimator):
     def _effect(self) -> str:
         """Return what the scores of the kept features are, in the words of the field."""
         types = types_of(self)
-        return effect_name(self, [types[name] for name in self._ranking()[0]] if types else ())  # type: ignore[attr-defined]
+        return effect_name(self, [types[name] for name in self._ranking()[0]] if types else ())
 
     # ---------------------------------------------------------------- text and HTML
 
