@@ -35,6 +35,6 @@ def given(name: str, value: int | str | Sequence[str]) -> str:
 
 
 def _quoted(value: str) -> str:
-    """Return a value as the shell takes it; a bare mark of punctuation is quoted, to stand out in a sentence."""
+    """Return a value as the shell takes it; bare punctuation is quoted, to stand out in a sentence."""
     plain = any(map(str.isalnum, value)) or "'" in value
     return shlex.quote(value) if plain else f"'{value}'"
