@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -27,6 +28,8 @@ ROWS_PER_CLASS = 10
 TASKS = ("auto", "classification", "regression")
 #: Maximum number of classes whose counts are shown.
 SHOWN_CLASSES = 6
+#: Numbers with separators of thousands, which are text.
+_GROUPED = re.compile(r"[+-]?\d{1,3}([.,' \u00a0\u202f]\d{3})+([.,]\d+)?")
 #: Types of pandas' missing values, by name: pandas may not be installed.
 MISSING = ("NAType", "NaTType")
 
@@ -265,7 +268,7 @@ def task_of(
     method : its name, for that warning
     """
     check_choice("task", task, TASKS)
-    y = as_target_values(y)
+    guessed, y = task == "auto", as_target_values(y)
     if y.shape[0] == 0:
         raise TargetError("y is empty: at least two rows are needed")
     if task == "auto" and Task.REGRESSION not in tasks and not _is_fractional(y):
@@ -279,10 +282,29 @@ def task_of(
             )
         return y, Task.REGRESSION
     y = check_target(y, y.shape[0], "classes")
-    classes = len(np.unique(y))
+    labels = np.unique(y)
+    classes = len(labels)
+    if guessed and y.dtype.kind in "USO" and classes > MANY_CLASSES and 2 * classes > len(y):
+        raise _no_classes(labels, len(y))
     if classes < 2:
         raise TargetError(f"y holds one class only ({y[0].item()!r}): give rows of at least two classes")
     return y, Task.BINARY if classes == 2 else Task.MULTICLASS
+
+
+def _no_classes(labels: npt.NDArray[Any], n: int) -> TargetError:
+    """Return the error for text of which nearly every row has its own."""
+    texts = [str(label) for label in labels]
+    if sum(map(bool, map(_GROUPED.fullmatch, texts))) > len(texts) / 2:
+        advice = "these look like numbers with thousands separators: write them without"
+    else:
+        advice = (
+            "name another column if these are identifiers, or convert them if they are numbers; "
+            f"{given('task', 'classification')} says that each is a class"
+        )
+    return TargetError(
+        f"y holds {len(labels):,} different texts over {n:,} rows, such as {shown(texts[0])!r}, which are "
+        f"too many for classes: {advice}"
+    )
 
 
 def describe_target(y: Any, name: str | None = None, task: str = "auto") -> str:
