@@ -73,7 +73,7 @@ def _read(data: bytes, case: Case) -> int:
 
 def _messages(data: bytes) -> int:
     parser = Parser(decode_json, [f"f{j}" for j in range(5)], "y", text=False, extra="ignore")
-    return len(parser.read(data.split(b"\n")).y)
+    return len(parser.read(data.split(b"\n")).rows.y)
 
 
 @cache

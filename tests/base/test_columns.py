@@ -162,7 +162,9 @@ def test_many_whole_numbers_are_not_taken_for_labels_unasked():
     with pytest.warns(ss.exceptions.TargetWarning, match="taken for a numeric target; say task="):
         assert ss.SAOLA().fit(X, y).task_ == "regression"
     assert ss.SAOLA(task="regression").fit(X, y).n_features_in_ == 40
-    assert ss.SAOLA().fit(X, y.astype(str)).n_features_in_ == 40
+    with pytest.raises(ss.exceptions.TargetError, match="200 different texts over 200 rows"):
+        ss.SAOLA().fit(X, y.astype(str))
+    assert ss.SAOLA(task="classification").fit(X, y.astype(str)).n_features_in_ == 40
 
 
 def test_a_decision_reads_as_a_sentence():

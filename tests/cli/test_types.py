@@ -43,7 +43,9 @@ def test_names_are_declared_and_shown(shop, capsys):
     assert re.search(r"^feature +type +statistic +p-value$", out, re.MULTILINE)
     assert re.search(r"^town +nominal ", out, re.MULTILINE)
     assert re.search(r"^dose +numeric ", out, re.MULTILINE)
-    assert "statistic: G2 for binary, ordinal and nominal columns, correlation for the others" in lines
+    assert (
+        "statistic: G2 for binary, ordinal and nominal columns, absolute correlation for the others" in lines
+    )
     assert re.search(r"^town \(nominal\): kept, relevant", out, re.MULTILINE)
 
 

@@ -145,7 +145,7 @@ def _sealed(header: Mapping[str, Any], arrays: Arrays) -> tuple[Arrays, dict[str
     try:
         text = json.dumps({**stamp, **header}, sort_keys=True)
     except (TypeError, ValueError, RecursionError) as error:
-        raise StateError(f"a parameter cannot be saved: {error}") from error
+        raise StateError(f"a value cannot be saved: {error}") from error
     arrays = {key: a if a.flags.c_contiguous else a.copy("C") for key, a in arrays.items()}
     return arrays, {"sieve": text, "sha256": _digest(text, arrays)}
 
