@@ -34,8 +34,9 @@ class PermutedTargets:
     Under independence all orders of the target are equally probable, whatever its distribution and that of
     the column.  If there are few distinct orders, all are counted and the p-value is exact; of the most
     extreme order it is an upper bound, because it is the same however far the order stands out (2 / 70 for
-    two classes of four rows), unless the relation is perfect.  Else random ones are drawn until 30 are as extreme as the observed order, the k-th of them the last: 30 / k is a p-value
-    (Besag and Clifford, Biometrika 78, 1991).  If all B have been drawn, b of them as extreme, it is
+    two classes of four rows), unless the relation is perfect.  Else random ones are drawn until 30 are as
+    extreme as the observed order, the k-th of them the last: 30 / k is a p-value (Besag and Clifford,
+    Biometrika 78, 1991).  If all B have been drawn, b of them as extreme, it is
     (1 + b) / (1 + B).
 
     Parameters
