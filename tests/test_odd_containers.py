@@ -1,6 +1,7 @@
 """Unusual containers that libraries allow: the right result at every door, or an error of ours."""
 
 import os
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -8,10 +9,18 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+import sklearn.base
 
 import streamsieve as ss
 from streamsieve.engines.declared import Declared
-from streamsieve.exceptions import InputError, InputTypeError, SchemaError, StateError, StreamSieveError
+from streamsieve.exceptions import (
+    InputError,
+    InputTypeError,
+    ParameterError,
+    SchemaError,
+    StateError,
+    StreamSieveError,
+)
 from streamsieve.protocols import ColumnBlock, RowBatch
 
 Y = np.arange(40) % 2
@@ -32,6 +41,30 @@ def far(n=1):
 
 def names():
     return [f"x{j}" for j in range(X.shape[1])]
+
+
+class Memory:
+    """An object that describes its memory and has no shape, as some libraries of images."""
+
+    def __init__(self, **changes):
+        self.X = X.copy()
+        self.__array_interface__ = self.X.__array_interface__ | changes
+
+
+class Capsule:
+    """An object that says it has an Arrow stream."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return None
+
+
+def _named_by(name):
+    return pd.DataFrame(X, columns=pd.Index([name, "b", "c"], dtype=object))
+
+
+def _zeroed(dtype):
+    frame = pl.DataFrame({"a": NUMBERS + 9 * Y, "b": pl.Series(["a", "b"] * 20, dtype=dtype)})
+    return ss.Screen(k=1, output="zero").fit(frame, Y).transform(frame)
 
 
 REFUSED = {
@@ -56,6 +89,27 @@ REFUSED = {
     "union for a two-way selector": lambda: ss.TwoWay().begin(Y).offer(pa.table({"a": UNION})),
     "select from a number": lambda: ss.select(np.array(1.0), Y),
     "select from a list of numbers": lambda: ss.select([1.0] * 40, Y),
+    "list as a block": lambda: ss.SAOLA().begin(Y).offer(ColumnBlock(X.tolist())),
+    "column as a block": lambda: ss.SAOLA().begin(Y).offer(ColumnBlock(NUMBERS)),
+    "unknown type of memory": lambda: ss.open(Memory(typestr="zz"), target=Y),
+    "empty capsule of Arrow": lambda: ss.open(Capsule(), target=Y),
+    "names that are lists": lambda: ss.Screen("f").fit(_named_by([1]), Y),
+    "names that are lists in a source": lambda: ss.open(_named_by([1]), target=Y),
+    "sparse classes": lambda: ss.Screen("f").partial_fit(X, Y, classes=sp.csr_array([[0, 1]])),
+    "sparse names": lambda: ss.SAOLA().begin(Y).offer(X, names=sp.csr_array([[0, 1, 2]])),
+    "groups of 128 bits": lambda: ss.SAOLA().fit(X, Y, groups=pl.Series([10**30, 1] * 20, dtype=pl.Int128)),
+    "Arrow union as target": lambda: ss.Screen("f").fit(X, UNION),
+    "sparse names of a batch": lambda: ss.Screen("f").learn(RowBatch(X, Y, None, sp.csr_array([[0, 1, 2]]))),
+    "number of 400 digits": lambda: ss.OSFS(max_conditioning=10**400).fit(X, Y),
+    "date as a parameter": lambda: ss.SPFS().fit(X, Y).set_params(task=np.datetime64("2020")).to_bytes(),
+    "invalid Arrow classes": lambda: ss.Screen("f").partial_fit(X, Y, classes=pa.chunked_array([CODES])),
+    "invalid Arrow holdout": lambda: ss.SAOLA().fit(X, Y, holdout=pa.chunked_array([CODES])),
+    "longdouble as a level": lambda: ss.DOFS(alpha=np.longdouble(0.5)).fit(X, Y),
+    "fraction as a level": lambda: ss.SAOLA(alpha=Fraction(1, 3)).fit(X, Y),
+    "weights of 128 bits": lambda: ss.Screen("f").fit(
+        X, Y, sample_weight=pl.Series([10**30, 1] * 20, dtype=pl.Int128)
+    ),
+    "enum set to 0": lambda: _zeroed(pl.Enum(["a", "b"])),
     "batch without columns": lambda: ss.PartialOFS().learn(RowBatch(X[:, :0], Y, None, [])),
 }
 
@@ -72,6 +126,65 @@ def _rows(X):
 def test_what_cannot_be_read_is_refused_by_an_error_of_ours(door):
     with pytest.raises(StreamSieveError):
         door()
+
+
+def test_groups_may_be_known_by_whole_numbers_of_any_size():
+    groups = np.arange(40) // 4
+    large = [int(group) + 2**70 for group in groups]
+    found = [ss.SAOLA().begin(Y, groups=g).offer(X) for g in (groups, np.array(large, object))]
+    assert list(found[0]) == list(found[1])
+
+
+def test_a_parameter_may_be_a_number_of_few_bits():
+    ss.PartialOFS(radius=np.float16(0.5)).fit(X, Y)
+
+
+@pytest.mark.parametrize("value", ["x" * 100_000, 10**5_000], ids=["text", "number"])
+def test_an_error_about_a_parameter_is_short(value):
+    for selector in (ss.SAOLA(alpha=value), ss.SAOLA(task=value), ss.Screen("f", k=value)):
+        with pytest.raises(ParameterError) as caught:
+            selector.fit(X, Y)
+        assert len(str(caught.value)) < 1_000
+
+
+def test_columns_of_categories_can_be_set_to_zero():
+    text = ["b", "a"] * 10 + ["a", "b"] * 10
+    for column in (pl.Series(text, dtype=pl.Categorical), pl.Series(text)):
+        frame = pl.DataFrame({"a": NUMBERS + 9 * Y, "b": column})
+        for data in (frame, frame.to_arrow(), frame.to_pandas()):
+            found = ss.Screen(k=1, output="zero").fit(data, Y).transform(data)
+            assert type(found) is type(data)
+            assert {str(value) for value in found["b"]} == {"0"}
+
+
+def test_memory_without_a_shape_is_a_matrix():
+    for selector in (ss.Screen("f"), ss.TraceRatio(k=1)):
+        assert selector.fit(Memory(), Y).n_features_in_ == 3
+    assert ss.Screen("f").fit(Memory(), Y).transform(Memory()).shape == (40, 3)
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [ss.MISSION(), ss.BARDA(), ss.FIRES(), ss.OFS(), ss.SOFS(), ss.RunningAverages(), ss.Screen("gini"),
+     ss.Screen("gini", exact=True), ss.Screen("mutual_info"), ss.Screen()],
+    ids=repr,
+)  # fmt: skip
+def test_what_was_declared_has_attributes_before_the_first_row(selector):
+    numbers = {"a": NUMBERS, "b": NUMBERS}
+    for frame in (numbers, numbers | {"c": ["u", "v"] * 20}):
+        if "c" in frame and not selector.traits.text:
+            continue
+        declared = sklearn.base.clone(selector).declare(RowBatch(pd.DataFrame(frame), Y))
+        for name in ("scores_", "coef_", "p_values_", "selected_", "ranked_", "classes_"):
+            np.shape(getattr(declared, name, None))
+        assert len(declared.scores_) == len(frame)
+        assert len(declared.get_support()) == len(frame)
+
+
+def test_an_error_shows_data_without_control_characters():
+    with pytest.raises(InputError, match=r"\\x1b\[31m") as caught:
+        ss.SPEC().fit(np.array("a\x1b[31m"))
+    assert "\x1b" not in str(caught.value)
 
 
 def test_a_masked_column_of_a_factory_has_missing_values():

@@ -174,3 +174,28 @@ def test_dates_are_not_called_text():
         InputTypeError, match="columns 'when', 'until' hold dates or times, not numbers: convert"
     ):
         ss.SAOLA().fit(dated, LABELS)
+
+
+PRICES = [f"{1 + i // 10}.{100 + i:03d},{i % 90 + 10}" for i in range(300)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "advice"),
+    [
+        (PRICES, "look like numbers with thousands separators: write them without"),
+        ([f"P-{i}" for i in range(300)], "name another column if these are identifiers"),
+    ],
+)
+@pytest.mark.parametrize("selector", [ss.SAOLA(), ss.MRMR(k=1), ss.TopK(2)])
+def test_texts_of_one_row_each_are_no_classes(selector, labels, advice):
+    with pytest.raises(TargetError, match=rf"y holds 300 different texts over 300 rows, .*{advice}"):
+        selector.fit(X, labels)
+    with pytest.raises(TargetError, match=advice):
+        ss.select(X, labels)
+
+
+def test_small_classes_of_text_can_be_asked_for():
+    pairs = np.array([f"P-{i // 2}" for i in range(300)])  # two rows each are enough
+    assert ss.SAOLA().begin(pairs).task_ == "multiclass"
+    assert ss.SAOLA(task="classification").begin(PRICES).task_ == "multiclass"
+    assert ss.SAOLA().begin([f"P-{i}" for i in range(20)]).task_ == "multiclass"

@@ -31,4 +31,10 @@ def given(name: str, value: int | str | Sequence[str]) -> str:
     if name == "exclude":  # its value is a list with commas
         values = [",".join(f'"{each}"' if "," in str(each) else str(each) for each in values)]
     option = f"--{name.replace('_', '-')}"
-    return way(f"{name}={value!r}", " ".join(f"{option} {shlex.quote(str(each))}" for each in values))
+    return way(f"{name}={value!r}", " ".join(f"{option} {_quoted(str(each))}" for each in values))
+
+
+def _quoted(value: str) -> str:
+    """Return a value as the shell takes it; bare punctuation is quoted, to stand out in a sentence."""
+    plain = any(map(str.isalnum, value)) or "'" in value
+    return shlex.quote(value) if plain else f"'{value}'"

@@ -55,6 +55,8 @@ def as_frame(X: Any) -> Any:
     try:
         frame = nw.from_native(X, eager_only=True)
         _ = frame.schema  # duplicate names fail here
+    except TypeError as error:  # a name such as a list
+        raise SchemaError(f"the names of columns must be text or numbers: {error}") from error
     except nw.exceptions.DuplicateError as error:
         names = X.column_names if hasattr(X, "column_names") else X.columns
         twice = [name for name, count in Counter(names).items() if count > 1]
@@ -310,13 +312,15 @@ def _is_odd(dtype: Any) -> bool:
 
 
 def _zero(name: str, dtype: Any) -> Any:
-    if dtype.is_nested() or dtype == nw.Object:
+    if dtype.is_nested() or dtype in (nw.Object, nw.Enum):
         raise InputTypeError(
             f"column {name!r} holds {dtype}, which cannot be set to 0: convert it to numbers"
         )
-    # an all-null column has no dtype, and not every pyarrow decimal can hold 0
-    zero = nw.lit(0.0) if dtype in (nw.Unknown, nw.Decimal) else nw.lit(0).cast(dtype)
-    return zero.alias(name)
+    if dtype in (nw.Unknown, nw.Decimal):
+        # an all-null column has no dtype, and not every pyarrow decimal can hold 0
+        return nw.lit(0.0).alias(name)
+    # categories are text, and no library casts numbers to them
+    return nw.lit("0" if dtype == nw.Categorical else 0).cast(dtype).alias(name)
 
 
 def take_named(X: Any, names: Sequence[str]) -> Any:

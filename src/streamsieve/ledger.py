@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KEEP = ("all", "kept", "none")
 #: Columns of every ledger as a table; ``type`` and ``seconds`` follow where they are known.
-COLUMNS = Decision._fields[:-1]
+COLUMNS = Decision._fields[: Decision._fields.index("type")]
 #: Number of lines shown in HTML at either end of a ledger.
 PAGE_LINES = 10
 #: Number of lines searched for names similar to an unknown one.
@@ -72,6 +72,8 @@ class Ledger(Part, Sequence[Decision]):
 
     #: Returns the type of a column by name, None if it is not on record; None: types are not known.
     type_of: Callable[[str], str | None] | None = None
+    #: Returns what the statistic of a decision is, in the words of the field; None: not known.
+    effect_of: Callable[[Decision], str] | None = None
 
     def __init__(self, keep: str = "all") -> None:
         if keep not in KEEP:
@@ -138,14 +140,19 @@ class Ledger(Part, Sequence[Decision]):
         raise IndexError(index)
 
     def why(self, feature: str) -> Decision:
-        """Return the last decision on a feature (why it is selected, or why not), with its type if known."""
+        """Return the last decision on a feature: why it is selected, or why not.
+
+        It says what its statistic is (``effect``), and the ``type`` of the feature, if they are known.
+        """
         for chunk in reversed(self._parts()):
             if isinstance(chunk, Decisions):
                 found = chunk.last(feature)
             else:
                 found = next((d for d in reversed(chunk) if d.feature == feature), None)
             if found is not None:
-                return found if self.type_of is None else found._replace(type=self.type_of(feature))
+                if self.type_of is not None:
+                    found = found._replace(type=self.type_of(feature))
+                return found if self.effect_of is None else found._replace(effect=self.effect_of(found))
         raise KeyError(self._unknown(feature))
 
     def _types(self, rows: Iterable[Decision]) -> list[str]:
@@ -271,7 +278,7 @@ class Ledger(Part, Sequence[Decision]):
         head = COLUMNS + ("type",) * bool(types) + ("seconds",) * timed
         kinds = ((kind,) for kind in types) if types else repeat(())
         lines = (
-            (*row[:-2], ";".join(row.by), *kind, *(time_of(row),) * timed)
+            (*row[: len(COLUMNS) - 1], ";".join(row.by), *kind, *(time_of(row),) * timed)
             for row, kind in zip(self, kinds, strict=False)
         )
         with replacing(path) as file:

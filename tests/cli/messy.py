@@ -176,6 +176,12 @@ def typed(path):
     pq.write_table(table, path)
 
 
+def one_mark(path, mark):
+    """Put a mark in the place of the first number of the last line."""
+    text, _, last = path.read_text().rstrip("\n").rpartition("\n")
+    path.write_text(f"{text}\n{mark},{last.partition(',')[2]}\n")
+
+
 def without_line(path, number):
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[: number - 1] + lines[number:]))
@@ -233,7 +239,7 @@ CASES = {
     ),
     "decimal_comma_below_one.csv": Case(
         plain(text(with_column("share", [f"{i % 7},{100 + i}" for i in range(N)]), decimal=",")),
-        error="say --decimal ,", advice=("--decimal", ","),
+        error="say --decimal ',', or", advice=("--decimal", ","),
     ),
     "percent.csv": Case(
         plain(text(with_column("growth", [f"{i / 7:.1f}%" for i in range(N)]))),
@@ -273,6 +279,11 @@ CASES = {
         plain(below_names("mmol/l,mg/dl,g/l,mg,")),
         error="line 2 holds texts ('mmol/l', 'mg/dl', 'g/l' and 1 more) where the lines below hold numbers",
         repair=lambda path: without_line(path, 2),
+    ),
+    "units_and_marks.csv": Case(  # as laboratories write them: "n.b." was not determined
+        lambda path: (plain(below_names("mmol/l,mg/dl,g/l,mg,"))(path), one_mark(path, "n.b.")),
+        error="line 2 holds texts ('mmol/l', 'mg/dl', 'g/l' and 1 more) where the lines below hold numbers",
+        repair=lambda path: (without_line(path, 2), path.write_text(path.read_text().replace("n.b.", "0"))),
     ),
     "transposed.csv": Case(
         lambda path: frame().T.to_csv(path), error="a line begins with 'label': if features are in rows",
@@ -390,7 +401,19 @@ CASES = {
     "types.parquet": Case(typed, says="1 other types left out (user), 1 dates left out (seen)"),
     "nested.json": Case(
         lambda path: with_column("user", [{"id": i % 3} for i in range(N)]).to_json(path, orient="records"),
-        says="1 other types left out (user)",
+        says="objects as columns: 'user.id'",
+    ),
+    "nested.jsonl": Case(
+        lambda path: with_column("user", [{"id": i % 3, "at": {"home": i % 2}} for i in range(N)]).to_json(
+            path, orient="records", lines=True
+        ),
+        says="objects as columns: 'user.id', 'user.at.home'",
+    ),
+    "lists.jsonl": Case(
+        lambda path: with_column("tags", [["a"] * (i % 3) for i in range(N)]).to_json(
+            path, orient="records", lines=True
+        ),
+        says="1 other types left out (tags)",
     ),
     "page.xls": Case(
         plain("<html><table><tr><td>dose</td></tr></table></html>"), error="it is a web page or XML",
@@ -496,6 +519,10 @@ CASES = {
     "minus_nine.csv": Case(plain(text(missing(mark="-999"))), options=("--na", "-999", "--missing", "omit")),
     "ninety_nine.csv": Case(
         plain(text(CODED)), says="99 in answer is far from the other values: if it means that a value is missing"
+    ),
+    "ninety_eight_beside_it.csv": Case(  # as surveys tell "do not know" from "no answer"
+        plain(text(CODED.assign(answer=CODED["answer"].where(np.arange(N) % 9 != 4, 98)))),
+        says="98 in answer is far from the other values",
     ),
     "ninety_nine_and_holes.csv": Case(
         plain(text(CODED.assign(answer=CODED["answer"].where(np.arange(N) % 7 > 0)))), options=("--missing", "omit"),

@@ -4,10 +4,13 @@ import io
 import json
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pandas as pd
 import pytest
@@ -213,16 +216,58 @@ CODE = {
 }
 
 
+def into(kind):
+    """Return what writes a table into a database of a kind."""
+
+    def write(path):
+        data = with_column("city", CITIES)
+        if kind == "sqlite":
+            with closing(sqlite3.connect(path)) as database, database:
+                data.to_sql("t", database, index=False)
+        else:
+            with duckdb.connect(str(path)) as database:
+                database.sql("create table t as from data")
+
+    return write
+
+
+SQL = ("--sql", "select * from t where city <> 'it''s'")
+#: Other files than CSV: what writes them, and options.
+CODE_FILES = {
+    "t.sqlite": (into("sqlite"), SQL),
+    "t.duckdb": (into("duckdb"), SQL),
+    "t.jsonl": (
+        lambda path: with_column("user", [{"city": {"name": each}} for each in CITIES]).to_json(
+            path, orient="records", lines=True
+        ),
+        (),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CODE_FILES)
+def test_the_printed_code_reads_databases_and_objects(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write, options = CODE_FILES[name]
+    write(tmp_path / name)
+    check_code(capsys, name, *options)
+
+
 @pytest.mark.parametrize("what", CODE)
 def test_the_printed_code_makes_the_same_selection(what, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     content, options = CODE[what]
     (tmp_path / "t.csv").write_text(content())
-    out = said(capsys, "select", "t.csv", "--target", "label", *options, "--code", "--out", "kept.txt")
+    check_code(capsys, "t.csv", *options)
+
+
+def check_code(capsys, data, *options):
+    """Run the code that a selection prints, and compare what both keep."""
+    out = said(capsys, "select", data, "--target", "label", *options, "--code", "--out", "kept.txt")
     code = out[out.index("# the same selection in Python") :]
     exec(compile(code, "code", "exec"), {})  # noqa: S102 - our own text
     printed = re.findall(r"'(.*?)'", capsys.readouterr().out)
-    assert sorted(printed) == sorted((tmp_path / "kept.txt").read_text().splitlines())
+    assert sorted(printed) == sorted(Path("kept.txt").read_text().splitlines())
 
 
 def test_nothing_kept_says_the_smallest_p_value_and_what_to_try(table, capsys):

@@ -9,8 +9,8 @@ import pytest
 
 import streamsieve as ss
 from streamsieve import registry
+from streamsieve.base.effects import effect_name
 from streamsieve.cli import run
-from streamsieve.cli.effects import effect_name
 
 
 @pytest.fixture
@@ -105,8 +105,10 @@ def test_a_source_makes_codes_of_text(shop):
 
 @pytest.mark.parametrize(("method", "parameters", "word"), [
     ("sofs", {}, "confidence"), ("bootstrap", {}, "frequency"), ("barda", {}, "saliency"),
-    ("mrmr", {}, "mutual information"), ("mrmr", {"scheme": "fcq"}, "F"), ("hitonpc", {}, "correlation"),
-    ("hitonpc", {"test": "g2"}, "G2"), ("iamb", {}, "correlation"), ("inter_iamb", {"test": "g2"}, "G2"),
+    ("mrmr", {}, "mutual information"), ("mrmr", {"scheme": "fcq"}, "F"),
+    ("hitonpc", {}, "absolute correlation"),
+    ("hitonpc", {"test": "g2"}, "G2"), ("iamb", {}, "absolute correlation"),
+    ("inter_iamb", {"test": "g2"}, "G2"),
     ("screen", {"criterion": "gini"}, "-Gini impurity"), ("screen", {}, "F"),
     ("saola", {"measure": "basis"}, "multiple correlation"), ("mission", {}, "weight"),
     ("velocity_screen", {}, "mutual information"),
@@ -121,7 +123,7 @@ def test_a_comparison_has_methods_without_types(shop, capsys):
 
 
 @pytest.mark.parametrize(
-    ("data", "word"), [("levels", "G2"), ("numbers", "correlation"), ("both", "strength")]
+    ("data", "word"), [("levels", "G2"), ("numbers", "absolute correlation"), ("both", "strength")]
 )
 def test_effects_of_hiton(data, word):
     rng = np.random.default_rng(0)
@@ -133,9 +135,11 @@ def test_effects_of_hiton(data, word):
 
 
 @pytest.mark.parametrize(("method", "regression", "types", "word"), [
-    ("fast_osfs", False, ["numeric"], "correlation"), ("fast_osfs", False, ["ordinal", "nominal"], "G2"),
+    ("fast_osfs", False, ["numeric"], "absolute correlation"),
+    ("fast_osfs", False, ["ordinal", "nominal"], "G2"),
     ("fast_osfs", False, ["ordinal", "numeric"], "statistic"), ("fast_osfs", True, ["nominal"], "eta"),
-    ("fast_osfs", True, ["ordinal", "numeric"], "correlation"), ("saola", False, ["binary"], "correlation"),
+    ("fast_osfs", True, ["ordinal", "numeric"], "absolute correlation"),
+    ("saola", False, ["binary"], "correlation"),
     ("saola", False, ["ordinal", "numeric"], "strength"), ("screen", True, ["nominal"], "strength"),
     ("top_k", True, ["ordinal"], "correlation"),
 ])  # fmt: skip

@@ -172,6 +172,44 @@ def test_what_is_no_query_is_refused(database, sql, message):
         ss.query(database, sql)
 
 
+SECOND = "SELECT label, a FROM t; DELETE FROM t"
+
+
+@pytest.mark.parametrize("address", ["sqlite:///{}", "duckdb:///", "postgresql://me@host/db"])
+def test_a_second_statement_is_refused(address, sqlite_file):
+    """One driver ignored it, another returned the rows of the last one."""
+    with pytest.raises(SourceError, match=r"sql holds 2 statements, .*leave out 'DELETE FROM t'; a conn"):
+        ss.query(address.format(sqlite_file), SECOND)
+    with pytest.raises(SourceError, match="holds 3 statements, .*leave out 'SELECT 2' and what follows"):
+        ss.query(address.format(sqlite_file), "SELECT 1; SELECT 2; SELECT 3")
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb"])
+def test_a_second_statement_about_a_file_is_refused(kind, sqlite_file, duckdb_file, tmp_path):
+    given = shutil.copy(sqlite_file if kind == "sqlite" else duckdb_file, tmp_path / f"copy.{kind}")
+    with pytest.raises(SourceError, match=r"sql holds 2 statements, .*leave out 'DELETE FROM t'"):
+        ss.open(given, sql=SECOND, target="label")
+    assert ss.open(given, sql=f"{SQL}; -- DELETE", target="label").n_columns
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "",
+        ";",
+        " ; ;\n",
+        "; -- a comment; of two",
+        "/* ; SELECT 2 */",
+        " WHERE 'a;b' <> 'c''; d' AND \"a\" > -9",
+    ],
+)
+def test_semicolons_that_begin_no_statement_are_left_alone(end, sqlite_file):
+    sql = f"SELECT * FROM t {end}"  # noqa: S608 - that is what is tested
+    found = ss.open(ss.query(f"sqlite:///{sqlite_file}", sql, partition_on="id"), target="label")
+    assert len(found.y) == len(ss.open(ss.query(f"sqlite:///{sqlite_file}", SQL), target="label").y)
+    assert found.parts(400)
+
+
 def test_errors_of_databases_become_errors_of_the_source(tmp_path):
     with pytest.raises(SourceError, match="there is no SQLite file 'nowhere.db'"):
         ss.open(ss.query("sqlite:///nowhere.db", "SELECT 1"))

@@ -22,6 +22,7 @@ from streamsieve._validation.arrays import clean as clean
 from streamsieve._validation.arrays import matrix as matrix
 from streamsieve._validation.arrays import refuse_sparse as refuse_sparse
 from streamsieve._validation.blocks import check_block as check_block
+from streamsieve._validation.blocks import shaped as shaped
 from streamsieve._validation.rows import check_batch as check_batch
 from streamsieve._validation.rows import check_named_rows as check_named_rows
 from streamsieve._validation.rows import check_output as check_output

@@ -19,6 +19,7 @@ from streamsieve._frames import (
     refuse_text,
     with_dense_columns,
 )
+from streamsieve._text import shown
 from streamsieve._validation.sparse import clean_sparse
 from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import InputError, InputTypeError
@@ -40,8 +41,7 @@ def clean(X: Any, sparse: str) -> Any:
     if sp.issparse(X):
         return clean_sparse(X, sparse)
     if not isinstance(X, np.ndarray):
-        check_arrow(X)
-        return with_dense_columns(X)
+        return _clean_object(X, sparse)
     if X.dtype.kind in "mMV":
         raise InputTypeError(
             f"X holds {X.dtype}, but numbers are needed: convert it first, for example dates to days"
@@ -53,6 +53,15 @@ def clean(X: Any, sparse: str) -> Any:
         with np.errstate(over="ignore"):  # values that become infinite are refused later, by name
             return X.astype(np.float64)
     return X
+
+
+def _clean_object(X: Any, sparse: str) -> Any:
+    """Convert a dataframe, a list, or an object that describes its memory but has no shape."""
+    check_arrow(X)
+    if hasattr(X, "__array_interface__") and not hasattr(X, "shape"):  # scikit-learn looks for a shape
+        with as_input_errors():
+            return clean(np.asarray(X), sparse)
+    return with_dense_columns(X)
 
 
 def matrix(selector: Any, X: Any, *, reset: bool, sparse: str) -> Matrix:
@@ -149,6 +158,14 @@ class as_input_errors:  # noqa: N801 - reads as a statement
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         # pyarrow raises NotImplementedError for types that NumPy lacks
         if isinstance(error, (TypeError, NotImplementedError)) and not isinstance(error, InputError):
-            raise InputTypeError(str(error)) from error
-        if isinstance(error, (ValueError, OverflowError)) and not isinstance(error, InputError):
-            raise InputError(str(error)) from error
+            raise InputTypeError(_shown(error)) from error
+        of_polars = type(error).__module__.startswith("polars")  # it has types of its own
+        if isinstance(error, (ValueError, OverflowError)) or (error is not None and of_polars):
+            if isinstance(error, InputError):
+                return
+            raise InputError(_shown(error)) from error
+
+
+def _shown(error: BaseException) -> str:
+    """Return a message of scikit-learn, which may show the data, with control characters escaped."""
+    return "\n".join(map(shown, str(error).split("\n")))

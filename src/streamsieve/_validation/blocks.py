@@ -12,8 +12,18 @@ from sklearn.utils.validation import check_array
 from streamsieve._frames import is_series, names_of, refuse_text
 from streamsieve._validation.arrays import as_input_errors, clean
 from streamsieve._values import refuse_non_finite
-from streamsieve.exceptions import SchemaError
+from streamsieve.exceptions import InputError, SchemaError
 from streamsieve.protocols import ColumnBlock
+
+
+def shaped(X: Any) -> Any:
+    """Return what a ``ColumnBlock`` of the caller holds; refuse it if it is no matrix."""
+    if len(getattr(X, "shape", ())) != 2:
+        raise InputError(
+            f"the X of a ColumnBlock must be a matrix of rows and columns; got {type(X).__name__}: give "
+            "np.asarray(X).reshape(n_rows, -1)"
+        )
+    return X
 
 
 def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = False) -> ColumnBlock:

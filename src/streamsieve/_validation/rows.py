@@ -33,8 +33,9 @@ def check_batch(batch: Any) -> None:
     names, width = batch.names, batch.X.shape[1]
     if width == 0:
         raise InputError(f"the batch has 0 features (shape {batch.X.shape}): there is nothing to learn")
-    if not hasattr(names, "__len__") or len(names) != width:
-        found = len(names) if hasattr(names, "__len__") else f"a {type(names).__name__} of"
+    listed = hasattr(names, "__len__") and getattr(names, "ndim", 1) == 1
+    if not listed or len(names) != width:
+        found = len(names) if listed else f"a {type(names).__name__} of"
         raise SchemaError(f"the batch has {width} features, but {found} names")
 
 

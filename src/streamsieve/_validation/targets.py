@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -27,6 +28,8 @@ ROWS_PER_CLASS = 10
 TASKS = ("auto", "classification", "regression")
 #: Maximum number of classes whose counts are shown.
 SHOWN_CLASSES = 6
+#: Numbers with separators of thousands, which are text.
+_GROUPED = re.compile(r"[+-]?\d{1,3}([.,' \u00a0\u202f]\d{3})+([.,]\d+)?")
 #: Types of pandas' missing values, by name: pandas may not be installed.
 MISSING = ("NAType", "NaTType")
 
@@ -132,13 +135,14 @@ def check_classes(y: Any, classes: Any, kind: str | None) -> None:
         return
     if kind not in ("classes", "either", "auto") or (kind == "auto" and is_numeric(as_target_values(y))):
         raise TargetError("classes= lists labels, but this target is numeric: leave it out")
-    try:
-        announced = np.asarray(classes).ravel().tolist()
-    except ValueError as error:
-        raise TargetError(f"classes must be a list of labels; got {classes!r}") from error
+    check_arrow(classes)
     y = as_target_values(y)
     found = np.unique(check_target(y, len(y), kind))
-    unknown = [label for label in found.tolist() if label not in announced]
+    try:
+        announced = np.asarray(classes).ravel().tolist()
+        unknown = [label for label in found.tolist() if label not in set(announced)]
+    except (TypeError, ValueError) as error:  # what is listed has no length, or is no label
+        raise TargetError(f"classes must be a list of labels; got {classes!r}") from error
     if unknown:
         raise TargetError(f"y has the label {unknown[0]!r}, which is not among classes={announced!r}")
 
@@ -161,12 +165,7 @@ def as_target_values(y: Any) -> npt.NDArray[Any]:
             raise TargetError(f"y must hold numbers or text: {error}") from error
     if np.ma.is_masked(y):
         raise TargetError("y has missing labels (masked values): drop those rows or give them a label")
-    try:
-        values = np.asarray(y)
-        # NumPy turns a list with any text into text, including its numbers and NaN
-        y = np.asarray(y, object) if values.dtype.kind == "U" and isinstance(y, (list, tuple)) else values
-    except ValueError as error:
-        raise TargetError("y must be one-dimensional, one label per row; got a ragged list") from error
+    y = _as_array(y)
     if y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4
@@ -175,6 +174,17 @@ def as_target_values(y: Any) -> npt.NDArray[Any]:
     if y.ndim != 1:
         raise TargetError(f"y must be one-dimensional, one label per row; got shape {y.shape}")
     return _numbers_or_text(y)
+
+
+def _as_array(y: Any) -> npt.NDArray[Any]:
+    try:
+        values = np.asarray(y)
+        # NumPy turns a list with any text into text, including its numbers and NaN
+        return np.asarray(y, object) if values.dtype.kind == "U" and isinstance(y, (list, tuple)) else values
+    except ValueError as error:
+        raise TargetError("y must be one-dimensional, one label per row; got a ragged list") from error
+    except (TypeError, NotImplementedError) as error:  # Arrow data of types that NumPy lacks
+        raise TargetError(f"y must hold numbers or text: {error}") from error
 
 
 def _numbers_or_text(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -258,7 +268,7 @@ def task_of(
     method : its name, for that warning
     """
     check_choice("task", task, TASKS)
-    y = as_target_values(y)
+    guessed, y = task == "auto", as_target_values(y)
     if y.shape[0] == 0:
         raise TargetError("y is empty: at least two rows are needed")
     if task == "auto" and Task.REGRESSION not in tasks and not _is_fractional(y):
@@ -272,10 +282,29 @@ def task_of(
             )
         return y, Task.REGRESSION
     y = check_target(y, y.shape[0], "classes")
-    classes = len(np.unique(y))
+    labels = np.unique(y)
+    classes = len(labels)
+    if guessed and y.dtype.kind in "USO" and classes > MANY_CLASSES and 2 * classes > len(y):
+        raise _no_classes(labels, len(y))
     if classes < 2:
         raise TargetError(f"y holds one class only ({y[0].item()!r}): give rows of at least two classes")
     return y, Task.BINARY if classes == 2 else Task.MULTICLASS
+
+
+def _no_classes(labels: npt.NDArray[Any], n: int) -> TargetError:
+    """Return the error for text of which nearly every row has its own."""
+    texts = [str(label) for label in labels]
+    if sum(map(bool, map(_GROUPED.fullmatch, texts))) > len(texts) / 2:
+        advice = "these look like numbers with thousands separators: write them without"
+    else:
+        advice = (
+            "name another column if these are identifiers, or convert them if they are numbers; "
+            f"{given('task', 'classification')} says that each is a class"
+        )
+    return TargetError(
+        f"y holds {len(labels):,} different texts over {n:,} rows, such as {shown(texts[0])!r}, which are "
+        f"too many for classes: {advice}"
+    )
 
 
 def describe_target(y: Any, name: str | None = None, task: str = "auto") -> str:

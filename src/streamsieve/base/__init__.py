@@ -2,7 +2,8 @@
 
 ================== ==================================================================================
 selector           ``Selector``: a scikit-learn selector with traits; ``persistent`` saves and loads it,
-                   ``showing`` has its text, ranking and picture, ``fitted`` its attributes after fit
+                   ``showing`` has its text, ranking and picture, ``effects`` the names of its statistics,
+                   ``fitted`` its attributes after fit
 rows               ``RowSelector``: fit, partial_fit, learn; ``weighted`` adds sample weights
 merging            its merge; ``covered`` has the parts of a run that a state holds
 ranking            its ranking and output; ``top_set`` the selected set, ``choose`` the rules for k best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from streamsieve._frames import names_of, take_named
-from streamsieve._validation import TASKS, check_length, describe_target, matrix, task_of
+from streamsieve._validation import TASKS, check_length, matrix, task_of
 from streamsieve._values import refuse_non_finite
 from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.base.column_process import ColumnProcess
+from streamsieve.base.effects import decision_effect
 from streamsieve.base.holdout import Holdout
 from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
@@ -132,6 +134,7 @@ class ColumnLifecycle(MixinBase):
         """Give the ledger access to what is computed on access: types of columns, deferred decisions."""
         if self._knows_types:
             self.ledger_.type_of = self._type_of
+        self.ledger_.effect_of = partial(decision_effect, self)
         if isinstance(self.ledger_, ProvisionalLedger):
             self.ledger_.outlook, self.ledger_.because = self._outlook, self._process_.because
 
@@ -216,7 +219,7 @@ class ColumnLifecycle(MixinBase):
                 self._types_ = ColumnTypesRecord()
             self._begin(dependence.target(y))
             self._connect_ledger()
-            self._target_text = describe_target(y, task=str(task)).removeprefix("target: ")
+            self._describe_target(y, task)
         return self
 
     def same_rows(self, y: Any = None, rows: Any = None, *, groups: Any = None) -> Self:

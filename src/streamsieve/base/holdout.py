@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import check_number
-from streamsieve.base.row_fingerprints import RowsIdentity
+from streamsieve.base.row_fingerprints import RowsIdentity, identifiers
 from streamsieve.base.stop import KeptValues
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Task
@@ -61,11 +61,11 @@ class Holdout(Part):
 
 def held_out(holdout: Any, y: npt.NDArray[Any], task: Task, seed: int) -> BoolArray:
     """Return the mask of rows to hold out: a proportion, stratified by class, or the given mask."""
-    if isinstance(holdout, (bool, np.bool_)) or np.ndim(holdout) == 0:
+    mask = identifiers(holdout, "holdout must be a proportion in (0, 1), or a boolean mask")
+    if mask.ndim == 0:
         check_number("holdout", holdout, low=0, high=1, open_low=True, open_high=True)
         mask = _drawn(float(holdout), y, task, seed)
     else:
-        mask = np.asarray(holdout)
         if mask.dtype != bool or mask.shape != y.shape:
             raise ParameterError(
                 f"holdout must be a proportion in (0, 1), or a boolean mask of the {len(y)} rows of y; got "

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -12,8 +13,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice
-from streamsieve._validation import TASKS, check_rows, describe_target, question_labels, task_of
+from streamsieve._validation import TASKS, check_rows, question_labels, task_of
 from streamsieve.base.choose import warn_if_beyond
+from streamsieve.base.effects import decision_effect
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.ranking import DEFAULT_K
 from streamsieve.base.selector import Selector
@@ -130,6 +132,7 @@ class OfflineSelector(Selector):
         y = self._checked_target(batch.y)
         self.ranked_ = np.asarray(self._choose(batch.X, y, self._wanted), np.int64)
         self.ledger_ = self._explained(batch.X)
+        self.ledger_.effect_of = partial(decision_effect, self)
 
     @property
     def _wanted(self) -> int:
@@ -201,7 +204,7 @@ class OfflineSelector(Selector):
                 f"{type(self).__name__} needs a {known} target, but y is {task}: {self._elsewhere}"
             )
         self.task_ = str(task)
-        self._target_text = describe_target(y, task=str(task)).removeprefix("target: ")
+        self._describe_target(y, task)
         return y
 
     @property
@@ -225,6 +228,10 @@ class OfflineSelector(Selector):
         return ledger
 
     # ---------------------------------------------------------------- loading
+
+    def _restored(self) -> None:
+        super()._restored()
+        self.ledger_.effect_of = partial(decision_effect, self)
 
     def _consistent(self) -> Iterator[str]:
         p = self.n_features_in_

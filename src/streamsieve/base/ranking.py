@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from streamsieve._frames import take_columns, zero_columns
 from streamsieve._one_thread import alone, changes
 from streamsieve._validation import check_output
 from streamsieve.base.choose import best, warn_if_beyond
+from streamsieve.base.effects import decision_effect
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.showing import types_of
 from streamsieve.base.top_set import TopSet
@@ -111,7 +113,7 @@ class RankedFeatures:
         """Which features entered and left the selected set, and when."""
         self._selection()
         ledger: Ledger = self._ledger_
-        ledger.type_of = types_of(self).get
+        ledger.type_of, ledger.effect_of = types_of(self).get, partial(decision_effect, self)
         return ledger
 
     @fitted_property

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._caller import caller_level
-from streamsieve._frames import check_arrow
-from streamsieve.base.row_fingerprints import RowsIdentity, fingerprints
+from streamsieve.base.row_fingerprints import RowsIdentity, fingerprints, identifiers
 from streamsieve.dependence.contract import MeasuredBlock, RelevanceTest
 from streamsieve.exceptions import CapabilityError, DependentRowsWarning, ParameterError, SchemaError
 from streamsieve.independence import FisherZ
@@ -130,11 +129,7 @@ def row_dependence(
 
 def group_codes(groups: Any, n: int) -> IntArray:
     """Return the groups of n rows as codes 0, 1, 2, ... in order of appearance."""
-    check_arrow(groups)
-    try:
-        values = groups.to_numpy() if hasattr(groups, "to_numpy") else np.asarray(groups)
-    except (TypeError, ValueError) as error:
-        raise SchemaError(f"groups must be one label for each of {n} rows: {error}") from error
+    values = identifiers(groups, f"groups must be one label for each of {n} rows")
     if values.ndim != 1 or len(values) != n:
         raise SchemaError(
             f"groups must be one label for each of {n} rows; got an array of shape {values.shape}"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from streamsieve._frames import array_of
-from streamsieve.exceptions import SchemaError, TargetError
+from streamsieve.exceptions import InputError, SchemaError, TargetError
 from streamsieve.protocols import IntArray
 from streamsieve.state import Array, Int, Part, register
 
@@ -171,8 +171,8 @@ def fingerprints(values: npt.NDArray[Any]) -> Fingerprints:
 
 
 def _fingerprint(value: Any) -> int:
-    if isinstance(value, numbers.Real):
-        return int(fingerprints(np.array([value]))[0])
+    if isinstance(value, numbers.Real) and (found := np.array([value])).dtype.kind != "O":
+        return int(fingerprints(found)[0])
     text = value if isinstance(value, str) else f"{type(value).__name__} {value!r}"
     return int.from_bytes(blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
@@ -187,10 +187,17 @@ def _row_fingerprints(rows: Any, n: int) -> Fingerprints:
 
 
 def _values(rows: Any) -> npt.NDArray[Any]:
+    return identifiers(rows, "rows must be one identifier for each row of y")
+
+
+def identifiers(rows: Any, wanted: str) -> npt.NDArray[Any]:
+    """Return identifiers of rows or groups, of any container, as an array."""
     try:
         return array_of(rows)
-    except (TypeError, ValueError) as error:
-        raise SchemaError(f"rows must be one identifier for each row of y: {error}") from error
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # libraries raise errors of their own
+        raise SchemaError(f"{wanted}: {error}") from error
 
 
 def _way_out(found: Fingerprints, wanted: Fingerprints) -> str:

@@ -6,11 +6,15 @@ import html
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
 from streamsieve._extras import needs
 from streamsieve._frames import new_frame
 from streamsieve._text import plot_name, shown
+from streamsieve._validation import describe_target, whole_labels
+from streamsieve.base.effects import effect_name
+from streamsieve.protocols import Task
 
 #: Maximum number of kept features listed in the HTML.
 LISTED = 20
@@ -27,6 +31,8 @@ class Shown(BaseEstimator):
 
     #: How the target was interpreted, in the words of ``describe_target``; empty if not known.
     _target_text: str = ""
+    #: The class that a positive statistic goes with, of two; empty if there are more or fewer, or not known.
+    _positive_class: str = ""
     #: Why this method was chosen, where `streamsieve.select` chose it.
     _chosen_by: str = ""
     #: Column of the dataframe that was the target.
@@ -92,9 +98,14 @@ class Shown(BaseEstimator):
         ax.barh(range(len(names)), sizes, color="#4477aa")
         ax.set_yticks(range(len(names)), [plot_name(name) for name in names])
         ax.invert_yaxis()
-        ax.set_xlabel("score")
+        ax.set_xlabel(self._effect())
         ax.set_title(f"{type(self).__name__}: {self._progress()}")
         return ax
+
+    def _effect(self) -> str:
+        """Return what the scores of the kept features are, in the words of the field."""
+        types = types_of(self)
+        return effect_name(self, [types[name] for name in self._ranking()[0]] if types else ())
 
     # ---------------------------------------------------------------- text and HTML
 
@@ -102,6 +113,14 @@ class Shown(BaseEstimator):
         """Return a summary of progress, without computing or changing anything."""
         kept, n = len(self.selected_), self.n_features_in_
         return f"{kept:,} of {n:,} feature{'s' * (n != 1)} kept"
+
+    def _describe_target(self, y: npt.NDArray[Any], task: Task) -> None:
+        """Remember how the target was interpreted."""
+        self._target_text = describe_target(y, task=str(task)).removeprefix("target: ")
+        self._positive_class = ""
+        if task is Task.BINARY:
+            label = whole_labels(np.unique(y)).tolist()[-1]
+            self._positive_class = shown(label) if isinstance(label, str) else f"class {label}"
 
     def _target_line(self) -> str:
         """Return how the target was interpreted; empty if there was none, or it is not known."""
@@ -139,7 +158,7 @@ class Shown(BaseEstimator):
             for i, (name, score, p) in enumerate(zip(names, scores, p_values, strict=True), 1)
         ]
         more = f"<p>and {len(cells) - LISTED:,} more</p>" if len(cells) > LISTED else ""
-        head = "<tr><th>rank</th><th>feature</th><th>score</th><th>p</th></tr>"
+        head = f"<tr><th>rank</th><th>feature</th><th>{self._effect()}</th><th>p</th></tr>"
         table = f"<table>{head}{''.join(cells[:LISTED])}</table>{more}" if cells else ""
         why = "<p><code>ledger_.why(name)</code> says why a feature was kept or not.</p>"
         return f"<div>{lines}{table}{why}</div>"

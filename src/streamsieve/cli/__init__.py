@@ -9,7 +9,7 @@ plot, plot_commands       pictures of screens over time
 reading, suspects         the data of a command and what is said about them; identifiers and leaks
 grouped_columns           indicators of a text column as a group; ``dependent_rows``: --groups and --time
 parameters, engine        --param and lists of names; --engine
-results, effects          a fitted selector as tables; what its numbers are called
+results                   a fitted selector as tables
 writing, code             files of a selection; --code
 output, progress          text, JSON and files; progress bars; ``interrupts`` answers Ctrl-C
 ========================= ===========================================================================

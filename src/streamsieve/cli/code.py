@@ -19,6 +19,14 @@ _READERS = {
     "ipc": "read_feather",
     "excel": "read_excel",
 }
+#: How a database is queried, by the module that knows it.
+_DATABASES = {
+    "sqlite": "with closing(sqlite3.connect({file!r})) as database:\n"
+    "    data = pd.read_sql_query({sql!r}, database)",
+    "duckdb": "with duckdb.connect({file!r}, read_only=True) as database:\n"
+    "    data = database.sql({sql!r}).df()",
+}
+_IMPORTS = {"sqlite": {"import sqlite3", "from contextlib import closing"}, "duckdb": {"import duckdb"}}
 
 
 _ONE_HOT = (
@@ -31,8 +39,8 @@ def check_code(data: list[str]) -> None:
     """Refuse, before any work, to print code for data that pandas does not read by one call per file."""
     if any(is_svmlight(path) or path == "-" or "://" in path for path in data):
         raise CapabilityError("--code is about tables in files: save the data as one, or leave --code out")
-    if any(format_of(path).kind not in _READERS for path in resolve(data)):
-        raise CapabilityError("--code reads files with pandas, which queries no database: leave --code out")
+    if any(format_of(path).kind not in (*_READERS, *_DATABASES) for path in resolve(data)):
+        raise CapabilityError("--code is about tables in files: save the data as one, or leave --code out")
 
 
 def lines(data: list[str], reading: Reading, selector: Any, source: Any, rows: dict[str, str]) -> list[str]:
@@ -42,7 +50,9 @@ def lines(data: list[str], reading: Reading, selector: Any, source: Any, rows: d
         "import streamsieve as ss",
         "from sklearn.pipeline import make_pipeline",
     }
-    reads, steps = _reads(resolve(data), reading, source.dialect), list[str]()
+    files, steps = resolve(data), list[str]()
+    imports |= _IMPORTS.get(format_of(files[0]).kind, set())
+    reads = _reads(files, reading, source)
     encoded, names = source.encoded, _raw_names(source)
     if encoded:
         imports |= {
@@ -93,8 +103,10 @@ def _raw_names(source: Any) -> list[str]:
     return list(dict.fromkeys(origin.get(feature, feature) for feature in source.names))
 
 
-def _reads(files: list[Path], reading: Reading, dialect: Any) -> list[str]:
-    kind = format_of(files[0]).kind
+def _reads(files: list[Path], reading: Reading, source: Any) -> list[str]:
+    kind, dialect = format_of(files[0]).kind, source.dialect
+    if kind in _DATABASES:
+        return _DATABASES[kind].format(file=str(files[0]), sql=reading.sql).splitlines()
     options: dict[str, Any] = {}
     if kind == "excel":
         options = {"sheet_name": reading.sheet, "skiprows": reading.skip_rows, "engine": "calamine"}
@@ -110,6 +122,8 @@ def _reads(files: list[Path], reading: Reading, dialect: Any) -> list[str]:
         given["na_values"] = list(reading.na)
     more = "".join(f", {name}={value!r}" for name, value in given.items())
     call = f"pd.{_READERS[kind]}({{!r}}{more})"
+    if source.has_objects:
+        call = f'pd.json_normalize({call}.to_dict("records"))'
     if len(files) == 1:
         return [f"data = {call.format(str(files[0]))}"]
     return [

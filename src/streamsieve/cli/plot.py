@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from streamsieve import sources
-from streamsieve.cli.effects import effect_name
+from streamsieve.base.effects import effect_name
 from streamsieve.cli.options import Reading
 from streamsieve.cli.output import check_files, say
 from streamsieve.cli.progress import progress

@@ -12,6 +12,7 @@ import numpy as np
 from streamsieve._parameters import did_you_mean
 from streamsieve._validation import whole_labels
 from streamsieve.base import ColumnSelector, OfflineSelector
+from streamsieve.base.effects import effect_name
 from streamsieve.base.showing import types_of
 from streamsieve.cli.output import say_table
 from streamsieve.exceptions import ParameterError
@@ -189,4 +190,5 @@ def explained(selector: Any, feature: str) -> str:
     j = known.index(feature)
     rank = int((selector.scores_ > selector.scores_[j]).sum()) + 1
     status = "kept" if selector.get_support()[j] else "not kept"
-    return f"{feature}{of_type}: {status}, rank {rank} of {len(known)}, score {selector.scores_[j]:.4g}"
+    effect = effect_name(selector, [kind] if of_type else ())
+    return f"{feature}{of_type}: {status}, rank {rank} of {len(known)}, {effect} {selector.scores_[j]:.4g}"

@@ -16,10 +16,10 @@ from streamsieve._kernels.compiling import compile_clock
 from streamsieve._text import shown
 from streamsieve._validation import classes_text, describe_target, range_text, task_of, whole_labels
 from streamsieve.base import ColumnSelector, OfflineSelector
+from streamsieve.base.effects import effect_name, effect_note
 from streamsieve.base.showing import types_of
 from streamsieve.cli import code, writing
 from streamsieve.cli.dependent_rows import DependentRows
-from streamsieve.cli.effects import effect_name, effect_note
 from streamsieve.cli.engine import check_engine, connected
 from streamsieve.cli.grouped_columns import offer_groups, takes_groups
 from streamsieve.cli.interrupts import leave
@@ -346,7 +346,7 @@ def _print(
 
 def _tally(counts: dict[str, int], how: Run) -> str:
     """Return how much was streamed, how fast, and what became of it."""
-    rate = f" ({how.streamed / how.seconds:,.0f} {how.unit}/s)" if how.seconds > 0 else ""
+    rate = f" ({how.streamed / how.seconds:,.0f} {how.unit}/s)" if how.streamed > how.seconds > 0 else ""
     resumed = f", resumed after row {how.before:,}" if how.before else ""
     compiled = f", and {how.compiling:.1f} s to compile kernels, once per machine" if how.compiling else ""
     unit = how.unit if how.streamed != 1 else how.unit[:-1]

@@ -8,7 +8,8 @@ from typing import Any
 from streamsieve import registry, state
 from streamsieve._paths import TABLES
 from streamsieve.base import ColumnSelector
-from streamsieve.cli.effects import effect_name
+from streamsieve.base.effects import decision_effect, effect_name
+from streamsieve.base.showing import types_of
 from streamsieve.cli.output import say, say_json, say_table
 from streamsieve.cli.parameters import plain_parameters
 from streamsieve.cli.results import kept_features, say_features
@@ -100,12 +101,19 @@ def _size(n_bytes: int) -> str:
 
 
 def _say_ledger(decisions: list[Decision], selector: Any) -> None:
-    step, number = ("column", "statistic") if isinstance(selector, ColumnSelector) else ("row", "score")
+    step = "column" if isinstance(selector, ColumnSelector) else "row"
     rows = (
-        (f"{d.step:,}", d.feature, d.event, f"{d.reason}{_given(d)}", f"{d.statistic:.4g}") for d in decisions
+        (f"{d.step:,}", d.feature, d.event, f"{d.reason}{_given(d)}", _effect(d, selector)) for d in decisions
     )
-    left = dict.fromkeys(("feature", "event", "reason"), "left")
-    say_table({step: "right", **left, number: "right"}, rows)
+    left = dict.fromkeys(("feature", "event", "reason", "effect"), "left")
+    say_table({step: "right", **left}, rows)
+
+
+def _effect(decision: Decision, selector: Any) -> str:
+    """Return the statistic with the name that the field has for it."""
+    kind = types_of(selector).get(decision.feature)
+    word, _, other = decision_effect(selector, decision._replace(type=kind)).partition(" with ")
+    return f"{word} {decision.statistic:.4g}{other and f' with {other}'}"
 
 
 def _given(decision: Decision) -> str:

@@ -26,8 +26,12 @@ LEAK = 0.999
 #: Rows of a class below which nothing is said of it.
 RAREST = 5
 SHOWN = 5
-#: Numbers that often mean a missing value.
-MARKS = (99.0, 999.0, 9999.0, 99999.0, -9.0, -99.0, -999.0, -9999.0)
+#: Numbers that often mean a missing value: refused, not known, not asked.
+FAMILIES = tuple(
+    tuple(sign * (number - less) for less in range(3))
+    for sign, numbers in ((1.0, (99, 999, 9999, 99999)), (-1.0, (9, 99, 999, 9999)))
+    for number in numbers
+)
 #: Different targets up to which they are counted while rows stream by.
 MOST_LABELS = 1000
 
@@ -173,12 +177,14 @@ def _whole(X: npt.NDArray[Any], rows: npt.NDArray[Any]) -> list[int]:
 def _marks(X: npt.NDArray[Any]) -> Iterator[tuple[int, float]]:
     """Yield columns whose smallest or largest number may mean a missing value: it is apart, and repeated."""
     for extreme in (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)):  # of the values that are not NaN
-        for j in np.flatnonzero(np.isin(extreme, MARKS)):
-            mark, known = float(extreme[j]), X[~np.isnan(X[:, j]), j]
-            others = known[known != mark]
-            apart = np.abs(others - mark).min() > np.ptp(others) if len(others) else False
-            if apart and len(known) - len(others) > 1 and np.ptp(others) > 0:
-                yield int(j), mark
+        for j in np.flatnonzero(np.isin(extreme, FAMILIES)):
+            known = X[~np.isnan(X[:, j]), j]
+            marks = next(family for family in FAMILIES if extreme[j] in family)
+            others = known[~np.isin(known, marks)]
+            for mark in marks:
+                apart = np.abs(others - mark).min() > np.ptp(others) if len(others) else False
+                if apart and (known == mark).sum() > 1 and np.ptp(others) > 0:
+                    yield int(j), mark
 
 
 def _is_id(x: npt.NDArray[Any]) -> bool:

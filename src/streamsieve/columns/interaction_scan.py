@@ -118,7 +118,7 @@ class InteractionScan(ColumnSelector):
     >>> sieve.selected_
     array([20, 70])
     >>> print(sieve.ledger_.why("x20"))
-    x20 (binary): kept, relevant given {x70} (statistic 394, p 2.4e-74)
+    x20 (binary): kept, relevant given {x70} (G2 394, p 2.4e-74)
     """
 
     _traits = Traits(text=True, defers=True, grouped_rows=True)

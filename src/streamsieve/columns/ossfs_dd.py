@@ -108,7 +108,7 @@ class OSSFSDD(ColumnSelector):
     >>> sieve.selected_[sieve.selected_ % 50 == 0]
     array([100, 150, 200, 250, 300, 350, 400, 450])
     >>> print(sieve.ledger_.why("x17"))
-    x17: rejected, irrelevant (statistic 0.0283, p 0.63)
+    x17: rejected, irrelevant (correlation 0.0283 with class 1, p 0.63)
     """
 
     _traits = Traits(defers=True, grouped_rows=True)

@@ -141,7 +141,7 @@ class StreamwiseIC(ColumnSelector):
     >>> sieve.selected_
     array([ 7, 30])
     >>> print(sieve.ledger_.why("x3"))
-    x3: evicted, redundant given {x30} (statistic 0.1526)
+    x3: evicted, redundant given {x30} (gain in 2 log L 0.1526)
     """
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), grouped_rows=True)

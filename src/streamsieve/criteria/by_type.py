@@ -86,16 +86,17 @@ class CriterionByType(Criterion):
         numbers = innermost(block.numbers)
         exact = self.exact_numbers and sorts_columns(self.numbers)
         scores = self.numbers.exact(numbers) if exact else self.numbers(numbers)
-        return self._joined(scores, self.levels(innermost(block.levels)))
+        return self._joined(scores, self.levels(innermost(block.levels)), self.worst)
 
     def p_value(self, block: Any) -> FloatArray:
         """Return one p-value per feature."""
-        return self._joined(
-            self.numbers.p_values(innermost(block.numbers)), self.levels.p_values(innermost(block.levels))
-        )
+        p_values = self.numbers.p_values(innermost(block.numbers))
+        return self._joined(p_values, self.levels.p_values(innermost(block.levels)), 1.0)
 
-    def _joined(self, of_numbers: FloatArray, of_levels: FloatArray) -> FloatArray:
-        of_numbers[list(self.at)] = of_levels
+    def _joined(self, of_numbers: FloatArray, of_levels: FloatArray, without_rows: float) -> FloatArray:
+        # columns may be declared before the first row, from which on tables know them
+        if len(of_levels) or len(of_numbers):
+            of_numbers[list(self.at)] = of_levels if len(of_levels) else without_rows
         return of_numbers
 
     def new_summary(self, *, window: int | None = None, **options: Any) -> Any:

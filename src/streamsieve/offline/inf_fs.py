@@ -12,12 +12,13 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, cg, eigsh
 from scipy.stats import rankdata
 
+from streamsieve._threads import answering
 from streamsieve._validation import TASKS
 from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import InputError, ParameterError
 from streamsieve.offline.shared.discrete import CodedFeatures
 from streamsieve.offline.shared.ranking import best_first
-from streamsieve.offline.shared.row_similarity import dense_blocks
+from streamsieve.offline.shared.row_similarity import dense_blocks, products_of_rows
 from streamsieve.offline.shared.standardized import DUST, CorrelatedFeatures
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Bool, Choice, Float, Int
@@ -192,7 +193,7 @@ class InfFS(OfflineSelector):
 
     def _graph(self, ranks: FloatArray, strength: FloatArray) -> FloatArray:
         """Return the weights of all edges, in place of the correlations."""
-        graph = ranks.T @ ranks
+        graph = products_of_rows(ranks.T)
         np.fill_diagonal(graph, 1.0)
         for low in range(0, len(graph), ROWS):  # a few rows at a time stay in cache over all steps
             some = graph[low : low + ROWS]
@@ -228,7 +229,7 @@ def _radius(graph: FloatArray) -> float:
         with contextlib.suppress(ArpackNoConvergence):  # several that are equal
             start = np.ones(len(graph))
             return float(eigsh(graph, k=1, which="LA", v0=start, return_eigenvectors=False)[0])
-    return float(np.linalg.eigvalsh(graph)[-1])
+    return float(answering(lambda: np.linalg.eigvalsh(graph))[-1])
 
 
 def _standard_ranks(X: Matrix) -> FloatArray:

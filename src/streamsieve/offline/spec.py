@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import ParameterError
+from streamsieve.offline.shared.eigenvectors import leading
 from streamsieve.offline.shared.ranking import best_first
-from streamsieve.offline.shared.row_similarity import dense_blocks, gaussian, row_pieces
+from streamsieve.offline.shared.row_similarity import ELEMENTWISE, dense_blocks, gaussian, row_pieces
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
 from streamsieve.state import Array, Bool, Float, Int
 
@@ -207,10 +207,12 @@ class RowGraph:
         if clusters is None:
             return None
         root = np.sqrt(self.degree)
-        normalized = self._similarity / root / root[:, None]
         first, n = root / np.sqrt(self.degree.sum()), len(root)
         # the largest eigenvalues of D^-1/2 W D^-1/2 are the smallest of L; the largest, 1, becomes -1 for the
         # constant direction alone: where clusters are far apart, others have it, too, and count
-        normalized -= 2.0 * np.outer(first, first)
-        values, vectors = scipy.linalg.eigh(normalized, subset_by_index=[n - clusters + 1, n - 1])
+        normalized = np.empty((n, n))
+        for rows in row_pieces(n, ELEMENTWISE * n):
+            normalized[rows] = self._similarity[rows] / root / root[rows, None]
+            normalized[rows] -= 2.0 * np.outer(first[rows], first)
+        values, vectors = leading(normalized, clusters - 1)
         return values + 1.0, vectors

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg
 
 from streamsieve._validation import TASKS
 from streamsieve.base import OfflineSelector
 from streamsieve.exceptions import ParameterError
-from streamsieve.offline.shared.row_similarity import gaussian
+from streamsieve.offline.shared.eigenvectors import leading
+from streamsieve.offline.shared.row_similarity import ELEMENTWISE, gaussian, row_pieces
 from streamsieve.offline.shared.standardized import CorrelatedFeatures, StandardFeatures
 from streamsieve.offline.shared.stepwise_regression import entering
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
@@ -149,7 +149,8 @@ class SPFS(OfflineSelector):
             raise ParameterError(f"rank={self.rank}, but X has {n} rows: choose rank < {n}")
         K = gaussian(X, self.gamma)
         mean = K.mean(axis=0)
-        K -= mean
-        K -= mean[:, None] - mean.mean()
-        values, vectors = scipy.linalg.eigh(K, subset_by_index=[n - self.rank, n - 1])
+        for rows in row_pieces(n, ELEMENTWISE * n):
+            K[rows] -= mean
+            K[rows] -= mean[rows, None] - mean.mean()
+        values, vectors = leading(K, self.rank)
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -280,7 +280,7 @@ class MISSION(Seeded, RowSelector):
         model = self._model_
         rows: FloatArray = np.ascontiguousarray(model.weights(self._best_first()).T)
         labels = model.labels.values
-        if model.models > 1:
+        if model.models > 1 or not labels:  # no row yet
             return rows[np.argsort(np.array(labels), kind="stable")]
         return rows if labels[0] == max(labels) else -rows
 

@@ -3,6 +3,7 @@
 ============================== =================================================================
 arrays, arrow, svmlight, kafka data in memory, tables in files, svmlight text, Kafka topics
 arrow_stream, query            streams of Arrow record batches, SQL queries
+statements                     the text of a query: one statement
 partitioned_query              queries that an engine cuts into ranges of a key
 dask_frame, spark_frame        Dask frames and arrays, Spark frames
 chunks, vectors                how a worker reads its chunk of a distributed frame, of columns or of vectors

@@ -198,6 +198,8 @@ def _matrix(X: Any) -> Any:
         X = np.asarray(X)
     except ValueError as error:
         raise SourceError("X must be a matrix; got rows of different lengths") from error
+    except TypeError as error:  # of an object that describes its memory wrongly
+        raise SourceError(f"X must be a matrix; got {type(X).__name__}: {error}") from error
     if X.ndim != 2:
         raise SourceError(
             f"X must have two dimensions, rows and columns; got {type(X).__name__} of shape {X.shape}: "

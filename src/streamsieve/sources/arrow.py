@@ -28,6 +28,7 @@ from streamsieve.sources.tables.dialect import Dialect
 from streamsieve.sources.tables.encoding import Codes
 from streamsieve.sources.tables.files import TableFile
 from streamsieve.sources.tables.fingerprint import check_files, check_last_line
+from streamsieve.sources.tables.nested import OBJECTS
 from streamsieve.sources.tables.reading import Reading, as_list
 
 
@@ -217,6 +218,11 @@ class ArrowSource(TableSource[TableFile]):
     def conditions(self) -> tuple[Condition, ...]:
         """Conditions that every row fulfills."""
         return self._layout.choice.where
+
+    @property
+    def has_objects(self) -> bool:
+        """Whether objects within rows of JSON became columns."""
+        return any(remark.startswith(OBJECTS) for remark in self.remarks)
 
     @property
     def dialect(self) -> Dialect | None:

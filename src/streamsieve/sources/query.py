@@ -12,6 +12,7 @@ from typing import Any
 
 from streamsieve._text import shown
 from streamsieve.exceptions import CapabilityError, SourceError
+from streamsieve.sources.statements import one_statement
 
 #: Rows of a batch of an answer about a query.
 READ_ROWS = 1024
@@ -85,7 +86,7 @@ class Query:
     @property
     def _inner(self) -> str:
         """The query as it stands in parentheses; a comment at its end must not swallow them."""
-        return self.sql.strip().rstrip(";") + "\n"
+        return one_statement(self.sql).strip() + "\n"
 
     def _in_order(self, condition: str) -> str:
         order = f"ORDER BY {_quoted(self.partition_on)} NULLS FIRST"
@@ -177,7 +178,7 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
         their names), "sqlite:///file.db" and "postgresql://user@host/name".  An absolute path has four
         slashes.  With an address, every pass opens its own connection.
     sql : str
-        The query.  To resume a run from a checkpoint, it needs ORDER BY over a unique key.
+        The query, one statement.  To resume a run from a checkpoint, it needs ORDER BY over a unique key.
     partition_on : str or None, default=None
         A column of the query that holds whole numbers, best a unique key.  With it an engine cuts the query
         into ranges, and each worker runs its own: ``run(..., engine="local")``.  The stream is in the order
@@ -212,6 +213,7 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
         )
     if partition_on is not None and (not isinstance(partition_on, str) or not partition_on):
         raise SourceError(f"partition_on must be the name of a column of the query; got {partition_on!r}")
+    one_statement(sql)
     return Query(database, sql, partition_on)
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._parameters import check_choice, check_number
+from streamsieve._parameters import brief, check_choice, check_number
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.state.registry import decode, encode
@@ -179,7 +179,7 @@ class Int(Scalar):
                 name, value, low=self.low, high=None if self.high == MOST else self.high, integer=True
             )
             if value > self.high:
-                raise ParameterError(f"{name} must be at most {self.high}; got {value!r}")
+                raise ParameterError(f"{name} must be at most {self.high}; got {brief(value)}")
 
     def check(self, node: Node, place: Place) -> None:
         super().check(node, place)
@@ -217,7 +217,7 @@ class Float(Scalar):
         if value is not None or not self.optional:
             if isinstance(value, int) and abs(value) > MOST:  # too large for a kernel's integers
                 raise ParameterError(
-                    f"{name} must be a float if it is so large; got the whole number {value!r}"
+                    f"{name} must be a float if it is so large; got the whole number {brief(value)}"
                 )
             check_number(
                 name, value, low=self.low, high=self.high, open_low=self.open_low, open_high=self.open_high
@@ -242,7 +242,9 @@ class Choice(Field):
     def check_value(self, name: str, value: Any) -> None:
         """Raise ``ParameterError`` unless the value is one of the options."""
         if not isinstance(value, (str, type(None))):
-            raise ParameterError(f"{name} must be one of {', '.join(map(repr, self.options))}; got {value!r}")
+            raise ParameterError(
+                f"{name} must be one of {', '.join(map(repr, self.options))}; got {brief(value)}"
+            )
         check_choice(name, value, self.options)
 
     def write(self, value: str) -> Node:

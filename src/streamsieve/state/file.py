@@ -142,7 +142,10 @@ def from_bytes(data: bytes, name: str = "the bytes") -> tuple[dict[str, Any], Ar
 def _sealed(header: Mapping[str, Any], arrays: Arrays) -> tuple[Arrays, dict[str, str]]:
     """Return contiguous arrays, and the metadata that vouch for them."""
     stamp = {"format": FORMAT, "streamsieve": __version__, "written": _now()}
-    text = json.dumps({**stamp, **header}, sort_keys=True)
+    try:
+        text = json.dumps({**stamp, **header}, sort_keys=True)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StateError(f"a parameter cannot be saved: {error}") from error
     arrays = {key: a if a.flags.c_contiguous else a.copy("C") for key, a in arrays.items()}
     return arrays, {"sieve": text, "sha256": _digest(text, arrays)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from streamsieve._parameters import check_choice, did_you_mean
+from streamsieve._parameters import brief, check_choice, did_you_mean
 from streamsieve.exceptions import ParameterError
 from streamsieve.state.fields import Float
 
@@ -46,7 +46,7 @@ class NameOrObject:
             if value not in self.names:
                 raise ParameterError(
                     f"{name} must be one of {', '.join(map(repr, self.names))}, or an object with {wanted}; "
-                    f"got {value!r}{did_you_mean(value, self.names)}"
+                    f"got {brief(value)}{did_you_mean(value, self.names)}"
                 )
             return
         if isinstance(value, type):
@@ -57,7 +57,7 @@ class NameOrObject:
         missing = [sign for method, sign in self.needs.items() if not callable(getattr(value, method, None))]
         if missing:
             raise ParameterError(
-                f"{name}={value!r} has no `{missing[0]}`: an object for {name} needs {wanted}"
+                f"{name}={brief(value)} has no `{missing[0]}`: an object for {name} needs {wanted}"
             )
 
 
@@ -73,6 +73,6 @@ class Instance:
             return
         if not isinstance(value, self.kinds):
             wanted = " or ".join(kind.__name__ for kind in self.kinds)
-            raise ParameterError(f"{name} must be a {wanted}{' or None' * self.optional}; got {value!r}")
+            raise ParameterError(f"{name} must be a {wanted}{' or None' * self.optional}; got {brief(value)}")
         if hasattr(value, "check_values"):
             value.check_values()

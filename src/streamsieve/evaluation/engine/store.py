@@ -50,7 +50,8 @@ class JobStore:
             self._settle_settings()
             with as_state_error(f"open {path}"):
                 self.finished = _read(path)
-                file = path.open("ab")
+                # without a buffer, which would be written when the file is closed, after the disk was full
+                file = path.open("ab", buffering=0)
             with file as self._file:
                 yield self
             self._file = None
@@ -61,8 +62,9 @@ class JobStore:
             raise StateError(f"the results in {self.folder} are not open")
         line = json.dumps({"cell": name, **result}, separators=(",", ":")) + "\n"
         with as_state_error(f"write {self.folder / CELLS}"):
-            self._file.write(line.encode())
-            self._file.flush()
+            left = line.encode()
+            while left:  # a disk that is nearly full takes a part
+                left = left[self._file.write(left) :]
             if time.monotonic() - self._synced >= SYNCED_EVERY:
                 os.fsync(self._file.fileno())
                 self._synced = time.monotonic()

@@ -17,6 +17,8 @@ import numpy as np
 
 from streamsieve._text import write_csv
 from streamsieve.base import ColumnSelector
+from streamsieve.base.effects import effect_name
+from streamsieve.base.showing import types_of
 from streamsieve.evaluation.candidates.selectors import chosen, in_layout, seeded, size_parameter, wants_raw
 from streamsieve.evaluation.engine.problem import Problem
 from streamsieve.evaluation.engine.scaling import Scaler
@@ -56,7 +58,7 @@ class FinalFit:
     #: Of those left out, the ones with the largest numbers; empty where there is no ledger.
     nearest: list[Feature] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)  #: columns found, and decisions by what happened
-    measure: str = ""  #: what ``number`` is: "statistic", "score", or nothing
+    measure: str = ""  #: what ``number`` is, such as "correlation" or "score", or nothing
     seconds: float = math.nan
     peak_bytes: int = 0  #: peak of the allocated memory, without the data
     error: str = ""  #: why it failed
@@ -193,7 +195,8 @@ def _from_ledger(selector: Any, columns: IntArray, names: list[str]) -> dict[str
     ]
     counts = {"found relevant": selector.n_found_, **selector.ledger_.counts(), "kept": len(columns)}
     return {
-        "features": features, "nearest": nearest, "counts": counts, "measure": "statistic",
+        "features": features, "nearest": nearest, "counts": counts,
+        "measure": effect_name(selector, [*types_of(selector).values()]),
         "decisions": decisions,
     }  # fmt: skip
 

@@ -8,6 +8,7 @@ neighbors           nearest rows (Relief family)
 row_similarity      Gaussian similarity of rows (SPEC, SPFS)
 separating_sets     sets that separate a feature from the target (HITON)
 stepwise_regression features entering a regression (LARS, SPFS)
+eigenvectors        the leading eigenvectors of a large symmetric matrix
 feature_generation  groups added to a support vector machine (FGM, GDM)
 typed_features      types of features, for methods over tables
 =================== ====================================================

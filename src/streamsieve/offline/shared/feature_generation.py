@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._threads import answering
 from streamsieve.offline.shared.ranking import best_first
 from streamsieve.offline.shared.standardized import StandardFeatures
 from streamsieve.protocols import FloatArray, IntArray
@@ -98,7 +99,8 @@ def mixture(
     row pulls, the bound that no group must exceed, and the gap that is left, as a share of the optimum.
     """
     group = np.repeat(np.arange(len(sizes)), sizes)
-    step = 1.0 / max(C * float(np.linalg.norm(rows, 2)) ** 2, np.finfo(float).tiny)
+    largest = float(answering(lambda: np.linalg.norm(rows, 2)))  # by a singular value decomposition
+    step = 1.0 / max(C * largest**2, np.finfo(float).tiny)
     w, ahead, momentum = start, start, 1.0
     for count in range(MOST_STEPS):
         if count % 10 == 0:

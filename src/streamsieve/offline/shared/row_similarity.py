@@ -38,12 +38,12 @@ def gaussian(X: Matrix, gamma: float | None) -> FloatArray:
         X = without_offsets(sp.csc_array(X)).astype(np.float64).tocsr()
         unit = _size(X.data)
         X.data /= unit
-        products = (X @ X.T).toarray()
+        products = _products_of_sparse_rows(X)
     else:
         X = X - X.mean(axis=0, dtype=np.float64)
         unit = _size(X)
         X /= unit
-        products = _products_of_rows(X)
+        products = products_of_rows(X)
     squares = products.diagonal().copy()
     apart = products  # in its place: one such matrix may be gigabytes
     for rows in row_pieces(n, ELEMENTWISE * n):
@@ -71,7 +71,7 @@ def row_pieces(n: int, effort: int) -> Iterator[slice]:
     return (slice(low, min(low + step, n)) for low in range(0, n, step))
 
 
-def _products_of_rows(X: FloatArray) -> FloatArray:
+def products_of_rows(X: FloatArray) -> FloatArray:
     """Return ``X @ X.T``; a large one in pieces, the left part of each mirrored from those before."""
     n, p = X.shape
     if n * n * p <= EFFORT:
@@ -80,6 +80,23 @@ def _products_of_rows(X: FloatArray) -> FloatArray:
     for rows in row_pieces(n, n * p):
         products[rows, : rows.start] = products[: rows.start, rows].T
         np.matmul(X[rows], X[rows.start :].T, out=products[rows, rows.start :])
+    return products
+
+
+def _products_of_sparse_rows(X: sp.csr_array) -> FloatArray:
+    """Return ``X @ X.T`` in pieces of some rows."""
+    n = X.shape[0]
+    other = X.T.tocsr()
+    effort = np.diff(other.indptr)[X.indices]  # what each entry is multiplied with
+    ends = np.append(0, np.cumsum(effort, dtype=np.int64))[X.indptr]
+    products = np.empty((n, n))
+    low = 0
+    while low < n:
+        # a sparse product takes longer than a dense one of as many multiplications
+        high = int(np.searchsorted(ends, ends[low] + EFFORT // ELEMENTWISE, "right"))
+        high = min(max(high, low + 1), low + max(1, EFFORT // (ELEMENTWISE * n)), n)
+        (X[low:high] @ other).toarray(out=products[low:high])
+        low = high
     return products
 
 

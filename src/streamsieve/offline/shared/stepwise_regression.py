@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from streamsieve._threads import answering
 from streamsieve.offline.shared.ranking import first_best
 from streamsieve.offline.shared.standardized import StandardFeatures
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
@@ -55,7 +56,7 @@ class Inside:
     def coefficients(self, fitted: FloatArray) -> FloatArray:
         """Return the coefficients of the features inside that make one fit, which they span."""
         columns = self._features.columns(np.array(self.order, np.int64))
-        return np.asarray(np.linalg.lstsq(columns, fitted)[0])
+        return np.asarray(answering(lambda: np.linalg.lstsq(columns, fitted))[0])
 
 
 class Path(NamedTuple):

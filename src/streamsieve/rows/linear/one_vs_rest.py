@@ -108,7 +108,7 @@ class OneVsRest(Part):
         """Return the weights of every class, in the order of labels; of two classes, those of the larger."""
         labels = self.labels.values
         kept = np.array([model.kept_weights(settings) for model in self.models])
-        if len(labels) > 2:
+        if len(labels) > 2 or not labels:  # no row yet
             return kept[np.argsort(np.array(labels), kind="stable")]
         return -kept if labels[0] == max(labels) else kept
 

@@ -4,6 +4,7 @@
 reading          a file as a table, by its format and the options for reading it
 files            one file as checked Arrow record batches: Parquet, Arrow IPC
 text, dialect    CSV of any dialect and JSON lines, compressed or not; separators, decimal marks, encodings
+nested           objects within rows of JSON as columns
 converted        workbooks, databases, JSON arrays, standard input
 streams          one stream of record batches as a table
 producers        what record batches come from: lazy frames, relations, readers, iterators

@@ -19,9 +19,11 @@ from streamsieve._parameters import did_you_mean
 from streamsieve._paths import STDIN
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
+from streamsieve.sources.statements import one_statement
 from streamsieve.sources.tables.dialect import LINES, header_line, is_number
 from streamsieve.sources.tables.files import READ_ROWS, IpcTable
 from streamsieve.sources.tables.fingerprint import StablePrefix
+from streamsieve.sources.tables.nested import OBJECTS, flat_row
 from streamsieve.sources.tables.transpose import full_disk_named, scratch_folder
 
 _NUMBERS, _DATES = (int, float), (dt.date, dt.datetime)
@@ -113,9 +115,14 @@ class JsonArrayTable(ConvertedTable):
                 f'{self.shown} must be an array of objects such as [{{"age": 31, ...}}, ...], or an object '
                 "per line: write it so, or as CSV"
             )
+        keys = {name for row in rows for name in row}
+        rows = [flat_row(row) for row in rows]
         names = list(dict.fromkeys(name for row in rows for name in row))
         if not rows or not names:
             raise SourceError(f"{self.shown} holds no rows: there is nothing to stream")
+        made = [name for name in names if name not in keys]
+        if made:
+            self.remarks.append(f"{OBJECTS}: {some(made, 3)}")
         return write_rows(names, [[[row.get(name) for name in names] for row in rows]], target)
 
 
@@ -129,7 +136,7 @@ class SqlTable(ConvertedTable):
     def _query(self, tables: Sequence[str]) -> str:
         """Return the query, or say how to write one."""
         if self._sql is not None:
-            return self._sql
+            return one_statement(self._sql)
         name = tables[0] if tables else "NAME"
         quoted = name if name.isidentifier() else f'"{name}"'
         example = f"select * from {quoted}"  # noqa: S608 - to be read, not run

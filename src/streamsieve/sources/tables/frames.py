@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import did_you_mean
+from streamsieve._text import shown
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
 from streamsieve.sources.checks import some
@@ -24,20 +26,31 @@ def as_frame(X: Any) -> Any:
         try:
             return nw.from_native(X, eager_only=True)
         except nw.exceptions.DuplicateError as error:
-            text = " ".join(str(error).split())
+            text = shown(" ".join(str(error).split()))
             raise SourceError(f"every column of a dataframe needs its own name: {text}") from error
+        except TypeError as error:  # a name such as a list
+            raise SourceError(f"the names of columns must be text or numbers: {error}") from error
     if not isinstance(X, type) and hasattr(X, "collect") and nw.dependencies.is_into_lazyframe(X):
         raise SourceError("a lazy frame has no rows yet: call .collect() first")
     if hasattr(X, "__arrow_c_stream__") and not nw.dependencies.is_into_series(X):
         import pyarrow as pa  # noqa: PLC0415 - such an object implies that pyarrow is installed
 
-        return nw.from_native(pa.table(X), eager_only=True)
+        return nw.from_native(_from_stream(X, pa.table), eager_only=True)
     if hasattr(X, "__arrow_c_array__") and not nw.dependencies.is_into_series(X):
         import pyarrow as pa  # noqa: PLC0415
 
         if not isinstance(X, pa.Array):
-            return nw.from_native(pa.Table.from_batches([pa.record_batch(X)]), eager_only=True)
+            batch = _from_stream(X, pa.record_batch)
+            return nw.from_native(pa.Table.from_batches([batch]), eager_only=True)
     return None
+
+
+def _from_stream(X: Any, read: Callable[[Any], Any]) -> Any:
+    """Read an object that says that it has an Arrow interface."""
+    try:
+        return read(X)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        raise SourceError(f"the Arrow interface of {type(X).__name__} cannot be read: {error}") from error
 
 
 def split_target(frame: Any, target: Any) -> tuple[Any, npt.NDArray[Any] | None]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.query import Query
+from streamsieve.sources.statements import code_of
 
 #: Rows of a batch that producers are asked for.
 READ_ROWS = 16_384
@@ -18,7 +19,6 @@ READ_ROWS = 16_384
 GATHERED = 4096
 #: Steps of a polars plan after which the order of rows is not promised, or not known.
 _UNORDERED = re.compile(r"JOIN|AGGREGATE|UNIQUE|PYTHON|SAMPLE|SHUFFLE")
-_NO_CODE = re.compile(r"--[^\n]*|/\*.*?\*/|'[^']*'", re.DOTALL)
 _SORTED = re.compile(r"\bORDER\s+BY\b[^)]*$", re.IGNORECASE)
 #: How DuckDB ends the text of a relation, and the names in it that differ from process to process.
 _WRAPPED = re.compile(r"\)\s*AS\s*\"unnamed_relation_\w+\"\s*$")
@@ -137,7 +137,7 @@ _BY_PACKAGE: dict[str, Callable[[Any], Producer | None]] = {
 
 def _is_sorted(sql: str) -> bool:
     """Whether the outermost query has ORDER BY."""
-    return _SORTED.search(_NO_CODE.sub(" ", sql)) is not None
+    return _SORTED.search(code_of(sql)) is not None
 
 
 # ------------------------------------------------------------------------------------ by protocol

@@ -92,18 +92,23 @@ class Refusals:
         return f"{len(names)} columns cannot be offered: {explained}{more}; or leave them out ({leave})"
 
     def _units(self) -> str:
-        """Say so if the first row alone has texts where there should be numbers: it may hold units."""
+        """Say so if the first row alone has texts where there should be numbers: it may hold units.
+
+        Some columns may have further texts, such as marks of missing values.
+        """
         dialect: Any = getattr(self.file, "dialect", None)
         names = list(self.columns)
         head = next(iter(self.file.batches(names, LOOKED_AT)), None) if dialect is not None else None
         if head is None or head.num_rows < 3 or len(names) < 2:  # of one column it may be a mark, as "?"
             return ""
+        clean = 0
         for name in names:
             first, *rest = head.column(name).to_pylist()
             if not first or is_number(first, dialect.decimal):
                 return ""
-            if not all(is_number(value, dialect.decimal) for value in rest if value):
-                return ""
+            clean += all(is_number(value, dialect.decimal) for value in rest if value)
+        if 2 * clean < len(names) or clean < 2:
+            return ""
         units = some((head.column(name)[0].as_py() for name in names), 3)
         return (
             f"line {dialect.skip_rows + 2} holds texts ({units}) where the lines below hold numbers: if "

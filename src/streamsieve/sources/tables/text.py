@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, ClassVar, cast
 from streamsieve._doors import given
 from streamsieve._paths import UNCERTAIN
 from streamsieve.exceptions import SourceError
+from streamsieve.sources.checks import some
 from streamsieve.sources.tables.dialect import (
     SAMPLE,
     SEPARATORS,
@@ -28,6 +29,7 @@ from streamsieve.sources.tables.dialect import (
 )
 from streamsieve.sources.tables.files import TableFile, named, not_utf8
 from streamsieve.sources.tables.fingerprint import StablePrefix
+from streamsieve.sources.tables.nested import OBJECTS, FlatReader, flat_fields
 from streamsieve.sources.text_extent import TextExtent, opened
 
 #: A line must fit into the block it is read by.
@@ -235,17 +237,44 @@ class CsvTable(TextTable):
 
 
 class JsonTable(TextTable):
-    """JSON lines: an object per line, whose keys name the columns."""
+    """JSON lines: an object per line, whose keys name the columns; objects within it become columns, too."""
 
     def _open(self, file: BinaryIO, columns: Sequence[str] | None = None, *, rest: bool = False) -> Any:
         import pyarrow as pa  # noqa: PLC0415
         from pyarrow import json  # noqa: PLC0415
 
         del rest  # every line has its names
-        schema = None if columns is None else pa.schema([self.schema.field(name) for name in columns])
+        schema = None if columns is None else pa.schema(self._holding({*columns}))
         behavior = "infer" if schema is None else "ignore"
-        return json.open_json(
+        reader = json.open_json(
             file,
             read_options=json.ReadOptions(block_size=self._block),
             parse_options=json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behavior),
         )
+        return FlatReader(reader)
+
+    def _inferred(self, schema: Any) -> Any:
+        import pyarrow as pa  # noqa: PLC0415
+
+        self._fields = [(field, flat_fields(field)) for field in schema]
+        made = [name for field, flat in self._fields for name, _ in flat if name != field.name]
+        if made:
+            self.remarks.append(f"{OBJECTS}: {some(made, 3)}")
+        return super()._inferred(pa.schema([each for _, flat in self._fields for each in flat]))
+
+    def _holding(self, columns: set[str]) -> list[Any]:
+        """Return the fields of the file, as numbers that may become fractions, that hold some columns."""
+        return [
+            _with_numbers(field)
+            for field, flat in self._fields
+            if not columns.isdisjoint(name for name, _ in flat)
+        ]
+
+
+def _with_numbers(field: Any) -> Any:
+    """Return a field whose whole numbers and empty values are float64, also within objects."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if pa.types.is_struct(field.type):
+        return field.with_type(pa.struct([_with_numbers(inner) for inner in field.type.fields]))
+    return field.with_type(pa.float64() if field.type in (pa.int64(), pa.null()) else field.type)
