@@ -23,6 +23,7 @@ from studies.calibration.families import (
     labelled,
     levels,
     lognormal,
+    pareto,
     student,
 )
 
@@ -72,6 +73,42 @@ def negative_binomial(rng: Generator, shape: Any) -> Drawn:
 def score(rng: Generator, n: int) -> Drawn:
     """A rating in seven steps of a half, most of them low."""
     return 0.5 * levels(0.45, 0.25, 0.12, 0.08, 0.05, 0.03, 0.02)(rng, n)
+
+
+def inverse_gamma(rng: Generator, shape: Any) -> Drawn:
+    """Reciprocal of a gamma variable: finite mean, infinite variance."""
+    return 1.0 / rng.gamma(1.3, size=shape)
+
+
+def arcsine(rng: Generator, shape: Any) -> Drawn:
+    """A sine wave at random times."""
+    return np.sin(2 * np.pi * rng.random(shape))
+
+
+def skellam(rng: Generator, shape: Any) -> Drawn:
+    """Difference of two counts, of which one is rare."""
+    return (rng.poisson(2.0, shape) - 5.0 * rng.poisson(0.1, shape)).astype(float)
+
+
+def two_modes(rng: Generator, shape: Any) -> Drawn:
+    """Normal around 0, or in one of twelve cases around 8."""
+    return rng.standard_normal(shape) + 8.0 * (rng.random(shape) < 1 / 12)
+
+
+def levy(rng: Generator, shape: Any) -> Drawn:
+    """One-sided stable, without a mean."""
+    return 1.0 / np.maximum(rng.standard_normal(shape) ** 2, 1e-12)
+
+
+def rounded_powers(rng: Generator, shape: Any) -> Drawn:
+    """Whole numbers with a power tail, half of them 1."""
+    return np.floor(rng.random(shape) ** -1.0)
+
+
+def common_scale(rng: Generator, n: int, m: int) -> Data:
+    """Squares of normals whose scale changes from row to row, in all columns alike, and a lognormal y."""
+    scale = np.exp(0.7 * rng.standard_normal((n, 1)))
+    return Data(scale * rng.standard_normal((n, m)) ** 2, np.exp(rng.standard_normal(n)))
 
 
 # ------------------------------------------------------------------------------------ dependence
@@ -197,6 +234,13 @@ HELD_BACK = (
     late("overdispersed counts, x and y", independent(negative_binomial, negative_binomial)),
     late("12 geometric levels, three skewed classes", labelled(levels(*GEOMETRIC), 0.8, 0.15, 0.05), LARGE),
     late("lognormal columns, t4 copula, two classes (4:1)", copula),
+    late("inverse gamma x, two classes (3:1)", labelled(inverse_gamma, 0.75, 0.25), (15, 60)),
+    late("sine wave x, Pareto y", independent(arcsine, pareto), (15, 60)),
+    late("differences of counts, x and y", independent(skellam, skellam), (15, 60)),
+    late("two far modes, class of 12 %", labelled(two_modes, 0.88, 0.12), (15, 60)),
+    late("one-sided stable x, four equal classes", labelled(levy, 0.25, 0.25, 0.25, 0.25), (15, 60)),
+    late("rounded powers x, classes 90:7:3", labelled(rounded_powers, 0.9, 0.07, 0.03), (60,)),
+    late("squares with a common scale, lognormal y", common_scale, (15, 60)),
     late("missing in bursts, gamma x and y", bursts, kind="missing"),
     late("x, y depend through given, heavy residuals", heavy_residuals, (100, 300), kind="given"),
     late(

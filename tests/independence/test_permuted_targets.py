@@ -34,7 +34,8 @@ def test_listed_orders_give_the_p_value_of_scipys_permutation_test(n):
     for y, task in ((rng.normal(size=n), Task.REGRESSION), (1.0 * (np.arange(n) < 3), Task.BINARY)):
         Z = rows_of(np.exp(rng.normal(size=(n, cases(4, 2)))))
         found, known = bound(y, task).p_values(Z)
-        assert known.all()
+        extreme = [np.abs(z @ y) >= max(abs(z @ np.array(o)) for o in permutations(y)) - 1e-9 for z in Z]
+        assert (~known).tolist() == extreme
         for j, z in enumerate(Z):
             wanted = scipy.stats.permutation_test(
                 (y,),
@@ -45,6 +46,24 @@ def test_listed_orders_give_the_p_value_of_scipys_permutation_test(n):
                 vectorized=True,
             ).pvalue
             assert found[j] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_closed_forms_say_how_far_the_most_extreme_of_few_orders_stands_out():
+    """No permutation p-value of two classes of four rows is below 2 / 70, which no test at .01 would pass."""
+    rng, y = np.random.default_rng(8), np.repeat([0, 1], 4)
+    X = rng.normal(size=(8, 2000)) + 4 * y[:, None]
+    test = FisherZ(y, Task.BINARY, 0.01)
+    p = np.asarray(test.measure(X).p_value)
+    t = scipy.stats.ttest_ind(X[:4], X[4:]).pvalue
+    drawn, known = bound(y, Task.BINARY).p_values(rows_of(X))
+    assert np.all(drawn[~known] == 2 / 70)
+    assert np.all(p[~known] <= np.maximum(t, 2 / 70)[~known] * (1 + 1e-9))
+    assert np.mean(p < 0.01) > 0.97 * np.mean(t < 0.01) > 0.8
+    # not below what is possible: a perfect relation of three classes
+    codes = np.repeat([0, 1, 2], 2)
+    drawn, known = bound(codes, Task.MULTICLASS).p_values(rows_of(np.array([[0.0, 0, 1, 1, 5, 5]]).T))
+    assert known.all()
+    assert drawn == pytest.approx([6 / 90])
 
 
 def test_every_distinct_order_of_a_tied_target_is_listed_once():

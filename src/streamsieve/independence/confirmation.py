@@ -93,7 +93,8 @@ class Confirmation:
 
     With few rows these steps lose power, and the p-value is that of t over permutations of the target instead
     (`PermutedTargets`), again no more than the trusted level.  Permutations resolve no p-values below a
-    limit: there the steps decide, and if they give a tenth of it no permutation is drawn.
+    limit, nor how far the most extreme order stands out: there the steps decide, and if they give a tenth of
+    the limit no permutation is drawn.
 
     A table of two classes and two values has Fisher's exact p-value where few rows are expected in a cell.
 
@@ -273,7 +274,7 @@ class Confirmation:
         for low in range(0, len(worth), step):
             some = worth[low : low + step]
             drawn, known = self._permuted.p_values(columns.at(rest[some]).standardized(self.n))
-            p[some] = np.where(known, np.minimum(drawn, trusted[some]), np.minimum(p[some], least))
+            p[some] = np.where(known, np.minimum(drawn, trusted[some]), np.minimum(p[some], drawn))
 
     @cached_property
     def sure(self) -> float:

@@ -32,9 +32,11 @@ class PermutedTargets:
     """Permutation p-values of squared correlations (ratios) with one target.
 
     Under independence all orders of the target are equally probable, whatever its distribution and that of
-    the column.  If there are few distinct orders, all are counted and the p-value is exact.  Else random ones
-    are drawn until 30 are as extreme as the observed order, the k-th of them the last: 30 / k is a p-value
-    (Besag and Clifford, Biometrika 78, 1991).  If all B have been drawn, b of them as extreme, it is
+    the column.  If there are few distinct orders, all are counted and the p-value is exact; of the most
+    extreme order it is an upper bound, because it is the same however far the order stands out (2 / 70 for
+    two classes of four rows), unless the relation is perfect.  Else random ones are drawn until 30 are as
+    extreme as the observed order, the k-th of them the last: 30 / k is a p-value (Besag and Clifford,
+    Biometrika 78, 1991).  If all B have been drawn, b of them as extreme, it is
     (1 + b) / (1 + B).
 
     Parameters
@@ -45,7 +47,8 @@ class PermutedTargets:
 
     Attributes
     ----------
-    resolution : the smallest p-value that is estimated; infinity with too many rows
+    resolution : the smallest p-value that is estimated, 0 if all orders are listed; infinity with too many
+        rows
     """
 
     def __init__(self, values: FloatArray, codes: IntArray, orders: float) -> None:
@@ -65,14 +68,16 @@ class PermutedTargets:
         return self.__dict__ | {"_batches": [], "_remembered": 0}
 
     def p_values(self, Z: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """Return p-values of columns, and which of them are known; the others are below the resolution.
+        """Return p-values of columns, and which of them are known; the others are upper bounds.
 
         ``Z`` has columns as rows, centered and of unit length.
         """
         observed = np.sum((self._values[self._codes].T @ Z.T) ** 2, axis=0) * (1 - ROUNDING)
         if self._listed:
             (orders,) = self._batches or [self._list()]
-            return np.mean(_squares(orders, Z) >= observed, axis=0), np.ones(len(Z), bool)
+            squares = _squares(orders, Z)
+            beyond = squares.max(axis=0) * (1 - ROUNDING) > observed * (1 + ROUNDING)
+            return np.mean(squares >= observed, axis=0), beyond | (observed > 1 - 3 * ROUNDING)
         p_values, extreme, drawn = np.full(len(Z), self.resolution), np.zeros(len(Z), np.int64), 0
         left, number = np.arange(len(Z)), 0
         while len(left) and drawn < self._most:
