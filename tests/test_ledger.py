@@ -283,7 +283,7 @@ DECISIONS = st.lists(
     st.builds(
         Decision, st.integers(0, 2**62), FEATURES, st.sampled_from(list(Event)),
         st.sampled_from(list(Reason)), st.floats(), st.floats(), st.lists(FEATURES, max_size=3).map(tuple),
-        type=st.none(),
+        type=st.none(), effect=st.none(),
     ),
     max_size=8,
 )  # fmt: skip
