@@ -47,10 +47,9 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
     criterion : str or criterion, default="auto"
         "auto" is "f" for classes and "correlation" for a numeric target; where columns have levels (see
         ``types``), these are scored by their tables, and all columns on the scale of a correlation.
-        By name (``streamsieve.registry.criteria`` lists all): such as "t" (two classes), "fisher", "f" (any
-        number of classes), "correlation" (numeric target); over bins of the values "mutual_info", "chi2",
-        "gini", "su"; by nearest neighbors "ksg", which always looks at a window.  Or an object from
-        ``streamsieve.criteria``, such as ``MutualInfo(bins=10)``.
+        By name (all: ``streamsieve.registry.criteria()``): "t" (two classes), "fisher", "f" (any number of
+        classes), "correlation" (numeric target); over bins "mutual_info", "chi2", "gini", "su"; by nearest
+        neighbors "ksg", always over a window.  Or an object, as ``streamsieve.criteria.MutualInfo(bins=10)``.
     k : int or None, default=None
         Number of features to keep, at least 1.  If k, percentile, alpha and min_zscore are all None, 10, or
         all features if there are fewer.
