@@ -14,7 +14,7 @@ from streamsieve._frames import new_frame
 from streamsieve._text import plot_name, shown
 from streamsieve._validation import describe_target, whole_labels
 from streamsieve.base.effects import effect_name
-from streamsieve.protocols import Task
+from streamsieve.protocols import Statistic, Task
 
 #: Maximum number of kept features listed in the HTML.
 LISTED = 20
@@ -39,6 +39,16 @@ class Shown(BaseEstimator):
     _target_column: str | None = None
     #: Library of the dataframe that was learned from; None: any.
     _library: str | None = None
+
+    @property
+    def _statistic(self) -> Statistic:
+        """What the number beside a feature is; an attribute of the class unless parameters decide."""
+        return Statistic()
+
+    @property
+    def _decider(self) -> Shown:
+        """The selector that decides: another one, where this one leaves it to that."""
+        return self
 
     def ranking(self: Any, library: str | None = None) -> Any:
         """Return the kept features as a dataframe, best first.

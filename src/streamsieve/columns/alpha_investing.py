@@ -26,7 +26,7 @@ from streamsieve.columns.models.stepwise import (
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.blocks import RELATIVE_TIE
 from streamsieve.dependence.target import numeric_target
-from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Reason, Task, Traits
+from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, Reason, Statistic, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
 MODELS = ("linear", "logistic")
@@ -259,6 +259,10 @@ class AlphaInvesting(ColumnSelector):
         for test_statistic in TEST_STATISTICS:
             yield cls(test_statistic=test_statistic)
         yield cls(model="logistic")
+
+    @property
+    def _statistic(self) -> Statistic:
+        return Statistic("z" if self.test_statistic == "likelihood_ratio" else "t")
 
     @property
     def traits(self) -> Traits:

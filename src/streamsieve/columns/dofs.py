@@ -20,7 +20,7 @@ from streamsieve.columns.groups.process import GroupProcess, OffersGroups
 from streamsieve.decisions import Outcome
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
-from streamsieve.protocols import ANY_TASK, CLASSIFICATION, ColumnBlock, Task, Traits
+from streamsieve.protocols import ANY_TASK, CLASSIFICATION, ColumnBlock, Statistic, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
 STAGES = ("all", "unsupervised", "draw")
@@ -163,6 +163,7 @@ class DOFS(Seeded, OffersGroups, ColumnSelector):
     ['dose', 'weight']
     """
 
+    _statistic = Statistic("correlation", redundancy="redundancy")
     parameters = {
         "stages": Choice(*STAGES),
         "gamma": Float(0, 1e6, open_low=True),

@@ -19,7 +19,7 @@ from streamsieve.decisions import Decisions
 from streamsieve.dependence.target import numeric_target, standardized_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence.fisher_z import critical_given
-from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Task, Traits
+from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Statistic, Task, Traits
 from streamsieve.state import Bool, Choice, Float, FloatOr, Int, Nested
 
 #: Significance level of the correlation at which "auto" lets a first column join.
@@ -126,6 +126,7 @@ class Grafting(MultiPass, ColumnSelector):
         "loss='squared' is for numbers and two classes, 'logistic' for two classes, 'multinomial' for any"
     )
 
+    _statistic = Statistic("gradient")
     parameters = {
         "l1": FloatOr("auto", 0, open_low=True),
         "loss": Choice("auto", *LOSSES),

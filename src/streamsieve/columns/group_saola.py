@@ -23,7 +23,7 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.independence.p_values import CHOICES, check_p_value
-from streamsieve.protocols import Task, Traits
+from streamsieve.protocols import Statistic, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
 MEASURES = ("fisher_z", *TABLE_MEASURES)
@@ -142,6 +142,7 @@ class GroupSAOLA(OffersGroups, ColumnSelector):
     """
 
     _traits = Traits(defers=True, grouped_rows=True)
+    _statistic = Statistic("correlation", redundancy="between")
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "measure": Choice(*MEASURES),

@@ -14,7 +14,7 @@ from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.stepwise import LEAST_LEFT, LEAST_WEALTH, Stepwise, Tested, Values
 from streamsieve.dependence.target import numeric_target
-from streamsieve.protocols import BoolArray, FloatArray, Task, Traits
+from streamsieve.protocols import BoolArray, FloatArray, Statistic, Task, Traits
 from streamsieve.state import Float, Nested
 
 
@@ -116,6 +116,7 @@ class InformationInvesting(ColumnSelector):
         "against the rest"
     )
 
+    _statistic = Statistic("bits saved")
     parameters = {
         "wealth": Float(LEAST_WEALTH, 1),
         "payout": Float(0, 1, open_low=True),

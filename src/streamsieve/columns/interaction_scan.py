@@ -18,7 +18,7 @@ from streamsieve.columns.redundancy.partner_pools import LARGEST_POOL, POOL_BYTE
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.target import discretize_target
 from streamsieve.independence.p_values import OF_TABLES, chosen
-from streamsieve.protocols import ColumnBlock, IntArray, Task, Traits
+from streamsieve.protocols import ColumnBlock, IntArray, Statistic, Task, Traits
 from streamsieve.state import Choice, Float, IntOr, Nested
 
 
@@ -127,6 +127,7 @@ class InteractionScan(ColumnSelector):
         "a column kept for a pair is informative only together with its partner, but confirm tests single "
         "columns: test the pairs_ on rows of your own"
     )
+    _statistic = Statistic("G2")
     parameters = {
         "pool": IntOr("auto", 1, LARGEST_POOL),
         "alpha": Float(0, 1, open_low=True, open_high=True),

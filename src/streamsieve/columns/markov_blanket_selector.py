@@ -50,7 +50,7 @@ from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
 from streamsieve.independence.rank_basis import RankBasisF
 from streamsieve.ledger import Ledger
-from streamsieve.protocols import ColumnBlock, Decision, Event, IntArray, Reason, Task, Traits
+from streamsieve.protocols import ColumnBlock, Decision, Event, IntArray, Reason, Statistic, Task, Traits
 from streamsieve.state import Choice, Float, IntOr, NameOrObject, Nested
 
 TESTS = ("auto", "fisher_z", *TABLE_TESTS, "basis")
@@ -69,6 +69,7 @@ else:
 class MarkovBlanketSelector(MixinBase):
     """Mixin of OSFS and Fast-OSFS with their parameters, tests and rules; precedes `ColumnSelector`."""
 
+    _statistic = Statistic("absolute correlation", redundancy="partial", with_types="own")
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "test": NameOrObject(*TESTS, needs={"conditional": "conditional(x, y, given)"}),

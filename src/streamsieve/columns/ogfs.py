@@ -12,7 +12,7 @@ from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.columns.groups.class_separability import SeparabilityGroups
 from streamsieve.columns.groups.process import GroupProcess, OffersGroups
 from streamsieve.independence import FisherZ
-from streamsieve.protocols import Task, Traits
+from streamsieve.protocols import Statistic, Task, Traits
 from streamsieve.state import Float, Int, Nested
 
 
@@ -111,6 +111,7 @@ class OGFS(OffersGroups, ColumnSelector):
     """
 
     _traits = Traits(defers=True, grouped_rows=True)
+    _statistic = Statistic("correlation", redundancy="between")
     parameters = {
         "min_gain": Float(0),
         "alpha": Float(0, 1, open_low=True, open_high=True),

@@ -27,7 +27,7 @@ from streamsieve.independence.fisher_z import ONLINE_LEVEL
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.independence.p_values import OF_CORRELATIONS, check_p_value
 from streamsieve.independence.rank_basis import RankBasisF
-from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Task, Traits
+from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Statistic, Task, Traits
 from streamsieve.state import Array, Bool, Choice, Float, Int, Nested, Part
 
 TESTS = ("marginal", "conditional")
@@ -309,6 +309,11 @@ default="addis"
         yield cls(lag=3)
         yield cls(test="basis")
         yield cls(scope="conditional")
+
+    @property
+    def _statistic(self) -> Statistic:
+        conditional = self.scope == "conditional"
+        return Statistic("t", by_parameter=False) if conditional else Statistic("correlation")
 
     @property
     def traits(self) -> Traits:

@@ -16,7 +16,7 @@ from streamsieve.columns.models.substitution import LOSSES, SubstitutionConfig, 
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.target import numeric_target
 from streamsieve.exceptions import ParameterError
-from streamsieve.protocols import ColumnBlock, FloatArray, Task, Traits
+from streamsieve.protocols import ColumnBlock, FloatArray, Statistic, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
 LOGISTIC = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
@@ -124,6 +124,7 @@ class OnlineSubstitution(MultiPass, ColumnSelector):
         "against the rest"
     )
 
+    _statistic = Statistic("coefficient")
     parameters = {
         "k": Int(1, 2**31 - 1),
         "loss": Choice("auto", *LOSSES),

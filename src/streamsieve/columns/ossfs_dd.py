@@ -13,7 +13,7 @@ from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.columns.redundancy.three_way import ThreeWay, ThreeWayConfig
 from streamsieve.independence import FisherZ
 from streamsieve.independence.p_values import OF_CORRELATIONS
-from streamsieve.protocols import Task, Traits
+from streamsieve.protocols import Statistic, Task, Traits
 from streamsieve.state import Choice, Float, Int, Nested
 
 VARIANTS = ("code", "paper")
@@ -112,6 +112,7 @@ class OSSFSDD(ColumnSelector):
     """
 
     _traits = Traits(defers=True, grouped_rows=True)
+    _statistic = Statistic("correlation", redundancy="between")
     parameters = {
         "lower": Float(0),
         "upper": Float(),

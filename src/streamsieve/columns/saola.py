@@ -37,7 +37,7 @@ from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
 from streamsieve.independence.rank_basis import RankBasis, RankBasisF
-from streamsieve.protocols import Task, Traits
+from streamsieve.protocols import Statistic, Task, Traits
 from streamsieve.state import Choice, Float, NameOrObject, Nested
 
 MEASURES = ("auto", "fisher_z", "su", "mutual_info", "basis")
@@ -167,6 +167,7 @@ class SAOLA(ColumnSelector):
     dose kept relevant
     """
 
+    _statistic = Statistic("correlation", redundancy="between")
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "measure": NameOrObject(*MEASURES, needs={"dependence": "dependence(x, z)"}),

@@ -15,7 +15,7 @@ from streamsieve.columns.models.stepwise import ModelCandidates, Stepwise, Teste
 from streamsieve.decisions import Eviction
 from streamsieve.dependence.blocks import RELATIVE_TIE
 from streamsieve.dependence.target import numeric_target
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, Reason, Task, Traits
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, Reason, Statistic, Task, Traits
 from streamsieve.state import Bool, Choice, Int, Nested
 
 CRITERIA = ("aic", "bic", "ric")
@@ -150,6 +150,7 @@ class StreamwiseIC(ColumnSelector):
         "against the rest"
     )
 
+    _statistic = Statistic("gain in 2 log L")
     parameters = {
         "information_criterion": Choice(*CRITERIA),
         "n_candidates": Int(1, optional=True),

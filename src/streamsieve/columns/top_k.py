@@ -37,7 +37,7 @@ from streamsieve.independence.information_test import InformationTest
 from streamsieve.independence.online_fdr import OnlineFDRProcedure
 from streamsieve.independence.p_values import check_p_value
 from streamsieve.independence.rank_basis import RankBasis, RankBasisF
-from streamsieve.protocols import Decision, Event, Reason, Task, Traits
+from streamsieve.protocols import Decision, Event, Reason, Statistic, Task, Traits
 from streamsieve.state import Float, Int, NameOrObject, Nested
 
 MEASURES = ("auto", "fisher_z", "su", "mutual_info", "basis")
@@ -165,6 +165,7 @@ class TopK(ColumnSelector):
     weight kept relevant
     """
 
+    _statistic = Statistic("correlation")
     parameters = {
         "k": Int(1),
         "redundancy_weight": Float(0, 1),

@@ -15,7 +15,7 @@ from streamsieve.decisions import REASON_CODE
 from streamsieve.offline.shared.discrete import CodedFeatures
 from streamsieve.offline.shared.ranking import best_first
 from streamsieve.offline.shared.typed_features import TypedFeatures
-from streamsieve.protocols import IntArray, Matrix, Reason, Task, Traits
+from streamsieve.protocols import IntArray, Matrix, Reason, Statistic, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int
 
 #: Uncertainties that differ by less are equal: sums are rounded.
@@ -87,6 +87,7 @@ class FCBF(TypedFeatures, OfflineSelector):
 
     _traits = Traits(text=True)
 
+    _statistic = Statistic("symmetric uncertainty")
     parameters = {
         "delta": Float(0, 1, open_high=True),
         "bins": Int(2, 1024),

@@ -28,7 +28,7 @@ from streamsieve.offline.shared.separating_sets import (
     Separation,
 )
 from streamsieve.offline.shared.typed_features import TypedFeatures
-from streamsieve.protocols import IntArray, Matrix, Reason, Task, Traits
+from streamsieve.protocols import IntArray, Matrix, Reason, Statistic, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int
 
 TESTS = ("auto", "fisher_z", *TABLE_TESTS)
@@ -128,6 +128,7 @@ class HITONPC(TypedFeatures, OfflineSelector):
     (array([2]), array([ 2, -1, -1]))
     """
 
+    _statistic = Statistic("absolute correlation", with_types="one test")
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "test": Choice(*TESTS),

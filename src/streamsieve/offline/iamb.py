@@ -19,7 +19,7 @@ from streamsieve.independence import GSquared
 from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.independence.incremental_association import incremental_association
 from streamsieve.independence.joint_tables import given_strata, joint_strata
-from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Statistic, Task
 from streamsieve.state import Array, Choice, Float, Int
 
 TESTS = ("fisher_z", "g2")
@@ -99,6 +99,7 @@ class BlanketSelector(MixinBase):
 
     #: Whether members are tested again after every feature that joins, or once at the end.
     _interleaved: ClassVar[bool]
+    _statistic = Statistic("absolute correlation")
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "test": Choice(*TESTS),

@@ -15,7 +15,7 @@ from streamsieve.base.offline import OfflineSelector, Why
 from streamsieve.offline.shared.ranking import first_best
 from streamsieve.offline.shared.standardized import CorrelatedFeatures, StandardFeatures
 from streamsieve.offline.shared.stepwise_regression import DUST, Inside, entering, ways
-from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Statistic, Task, Traits
 from streamsieve.state import Array, Choice, Int
 
 METHODS = ("lar", "lasso")
@@ -88,6 +88,7 @@ class LARS(OfflineSelector):
 
     _traits = Traits(tasks=frozenset({Task.BINARY, Task.REGRESSION}), size_parameter="k")
 
+    _statistic = Statistic("absolute coefficient")
     parameters = {
         "k": Int(1, optional=True),
         "method": Choice(*METHODS),

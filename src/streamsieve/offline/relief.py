@@ -12,7 +12,7 @@ from streamsieve.base.seeded import Seeded
 from streamsieve.offline.relieff import hit_and_miss
 from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, nominal_mask, sampled_rows
 from streamsieve.offline.shared.ranking import best_first
-from streamsieve.protocols import IntArray, Matrix, Task, Traits
+from streamsieve.protocols import IntArray, Matrix, Statistic, Task, Traits
 from streamsieve.state import Array, Int
 
 
@@ -75,6 +75,7 @@ class Relief(Seeded, OfflineSelector):
 
     _traits = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k", nested_sizes=True)
 
+    _statistic = Statistic("Relief weight")
     parameters = {"k": Int(1, optional=True), **NEIGHBOR_PARAMETERS, **OfflineSelector.parameters}
     fields = {**OfflineSelector.fields, "scores_": Array("f8", "features", finite=True)}
 

@@ -13,7 +13,7 @@ from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import TargetError
 from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
 from streamsieve.offline.shared.ranking import best_first
-from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Traits
+from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Statistic, Traits
 from streamsieve.state import Array, Int
 
 
@@ -85,6 +85,7 @@ class ReliefF(Seeded, OfflineSelector):
 
     _traits = Traits(tasks=CLASSIFICATION, size_parameter="k", nested_sizes=True)
 
+    _statistic = Statistic("ReliefF weight")
     parameters = {
         "k": Int(1, optional=True),
         "n_neighbors": Int(1),

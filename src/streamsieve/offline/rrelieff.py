@@ -12,7 +12,7 @@ from streamsieve.base import OfflineSelector
 from streamsieve.base.seeded import Seeded
 from streamsieve.offline.shared.neighbors import NEIGHBOR_PARAMETERS, Neighbors, nominal_mask, sampled_rows
 from streamsieve.offline.shared.ranking import best_first
-from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Statistic, Task, Traits
 from streamsieve.state import Array, Float, Int
 
 
@@ -83,6 +83,7 @@ class RReliefF(Seeded, OfflineSelector):
 
     _traits = Traits(tasks=frozenset({Task.REGRESSION}), size_parameter="k", nested_sizes=True)
 
+    _statistic = Statistic("RReliefF weight")
     parameters = {
         "k": Int(1, optional=True),
         "n_neighbors": Int(1),

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from streamsieve.base import RowSelector
 from streamsieve.base.choose import best
 from streamsieve.base.fitted import fitted_property
-from streamsieve.protocols import CLASSIFICATION, BoolArray, FloatArray, RowBatch, Traits
+from streamsieve.protocols import CLASSIFICATION, BoolArray, FloatArray, RowBatch, Statistic, Traits
 from streamsieve.rows.linear.dual_averaging import Settings
 from streamsieve.rows.linear.entries import row_entries
 from streamsieve.rows.linear.one_vs_rest import OneVsRest
@@ -104,6 +104,7 @@ class BARDA(RowSelector):
     _traits: ClassVar[Traits] = Traits(tasks=CLASSIFICATION, size_parameter="k")
     _buffers_rows: ClassVar[bool] = True
 
+    _statistic = Statistic("saliency")
     parameters = {
         "learning_rate": Float(0, 1e3, open_low=True),
         "l2": Float(0, 1e6),

@@ -16,7 +16,7 @@ from streamsieve.base import RowSelector
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError
-from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Traits
+from streamsieve.protocols import BoolArray, FloatArray, IntArray, RowBatch, Statistic, Traits
 from streamsieve.rows.screen import Screen
 from streamsieve.state import Float, Int, ListOf, Nested, untouched_on_error
 from streamsieve.state.registry import registered
@@ -145,6 +145,7 @@ class Bootstrap(Seeded, RowSelector):
 
     _merge_exempt: ClassVar[frozenset[str]] = frozenset({"first_row"})
 
+    _statistic = Statistic("frequency")
     parameters = {
         "replicas": Int(2, 10_000),
         "min_frequency": Float(0, 1, open_low=True),

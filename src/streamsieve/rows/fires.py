@@ -11,7 +11,7 @@ import numpy.typing as npt
 from streamsieve._kernels import fires as kernel
 from streamsieve.base import RowSelector
 from streamsieve.base.fitted import fitted_property
-from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
+from streamsieve.protocols import FloatArray, RowBatch, Statistic, Task, Traits
 from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, Rows, rows_of
 from streamsieve.rows.linear.signed_labels import SignedLabels
 from streamsieve.state import Array, Float, Int, Nested, Part, register
@@ -165,6 +165,7 @@ class FIRES(RowSelector):
 
     _traits: ClassVar[Traits] = Traits(tasks=_TASKS, size_parameter="k", nested_sizes=True)
 
+    _statistic = Statistic("weight")
     parameters = {
         "learning_rate_mean": Float(0, 1e3),
         "learning_rate_spread": Float(0, 1e3),

@@ -15,7 +15,7 @@ from streamsieve.base.fitted import fitted_property
 from streamsieve.base.forgetful_vocabulary import ForgetfulVocabulary
 from streamsieve.base.seeded import Seeded
 from streamsieve.exceptions import MergeError, ParameterError, SchemaError
-from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Traits
+from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Statistic, Traits
 from streamsieve.rows.linear.constant_columns import ConstantColumns
 from streamsieve.rows.linear.entries import row_entries
 from streamsieve.rows.linear.sketched_model import MOST, MOST_DEPTH, MOST_WIDTH, SketchedModel
@@ -126,6 +126,7 @@ class MISSION(Seeded, RowSelector):
     _buffers_rows: ClassVar[bool] = True
     _merges_approximately: ClassVar[bool] = True
 
+    _statistic = Statistic("weight")
     parameters = {
         "k": Int(1, MOST, optional=True),
         "width": Int(1, MOST_WIDTH),

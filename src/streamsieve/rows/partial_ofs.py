@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from streamsieve._kernels.ofs import learn_partial_rows
 from streamsieve.base import RowSelector
 from streamsieve.base.seeded import Seeded
-from streamsieve.protocols import FloatArray, RowBatch, Task, Traits
+from streamsieve.protocols import FloatArray, RowBatch, Statistic, Task, Traits
 from streamsieve.rows.linear.entries import RowEntries
 from streamsieve.rows.linear.selector import LinearScores
 from streamsieve.rows.linear.sparse_weights import SparseWeights
@@ -99,6 +99,7 @@ class PartialOFS(Seeded, LinearScores, RowSelector):
         tasks=frozenset({Task.BINARY}), draws_features=True, size_parameter="k"
     )
 
+    _statistic = Statistic("weight")
     parameters = {
         "learning_rate": Float(0, 1e6, open_low=True),
         "exploration": Float(1e-6, 1),

@@ -25,7 +25,7 @@ from streamsieve.criteria.criterion import (
 )
 from streamsieve.criteria.tables import TableCriterion
 from streamsieve.exceptions import CapabilityError, ParameterError
-from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, RowBatch, Task, Traits
+from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, RowBatch, Statistic, Task, Traits
 from streamsieve.rows.choice_of_features import ChoiceOfFeatures
 from streamsieve.rows.drift.adaptation import DriftAdaptation
 from streamsieve.rows.drift.drift_monitor import DriftMonitor
@@ -266,11 +266,18 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         yield cls("mutual_info", percentile=50, task="regression", exact=True)
 
     @property
+    def _numeric_target(self) -> bool:
+        return bool(getattr(self, "_regression_", self.task == "regression"))
+
+    @property
+    def _statistic(self) -> Statistic:
+        return Statistic("correlation" if self._numeric_target else "F")
+
+    @property
     def _plain_criterion(self) -> Criterion:
         """The criterion of quantities."""
         if self.criterion == AUTO:
-            numeric = getattr(self, "_regression_", self.task == "regression")
-            return named_criteria()["correlation" if numeric else "f"]
+            return named_criteria()["correlation" if self._numeric_target else "f"]
         return CriterionParameter.of("criterion", self.criterion)
 
     @property

@@ -11,7 +11,7 @@ from streamsieve.base import RowSelector
 from streamsieve.base.fitted import fitted_property
 from streamsieve.criteria import MutualInfo
 from streamsieve.exceptions import TargetError
-from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Traits
+from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Statistic, Traits
 from streamsieve.rows.drift.drift_monitor import Drift
 from streamsieve.rows.drift.velocity_monitor import ROUNDING, VelocityMonitor
 from streamsieve.state import Array, Bool, Float, Int, Nested
@@ -106,6 +106,7 @@ class VelocityScreen(RowSelector):
     _traits = Traits(tasks=CLASSIFICATION, missing=True, forgets=True, size_parameter="k", nested_sizes=True)
     _buffers_rows: ClassVar[bool] = True
 
+    _statistic = Statistic("mutual information")
     parameters = {
         "window": Int(10),
         "bins": Int(2, 1024),

@@ -13,7 +13,7 @@ from streamsieve._values import feature_label
 from streamsieve.base import RowSelector
 from streamsieve.base.choose import best
 from streamsieve.exceptions import InputError
-from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Task, Traits
+from streamsieve.protocols import BoolArray, FloatArray, RowBatch, Statistic, Task, Traits
 from streamsieve.rows.linear.entries import RowEntries, grow_rows
 from streamsieve.rows.linear.selector import LinearScores
 from streamsieve.rows.linear.signed_labels import SignedLabels
@@ -174,6 +174,7 @@ class WinnowEFS(LinearScores, RowSelector):
 
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), non_negative=True, size_parameter="k")
 
+    _statistic = Statistic("weight")
     parameters = {
         "promotion": Float(1, 100, open_low=True),
         "demotion": Float(1e-6, 1, open_high=True),

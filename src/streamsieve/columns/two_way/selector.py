@@ -178,6 +178,10 @@ class TwoWay(LearnsRows, ColumnSelector):
         )
 
     @property
+    def _decider(self) -> ColumnSelector:
+        return getattr(self, "_columns_", None) or column_part(self.column_selector)
+
+    @property
     def task(self) -> str:  # type: ignore[override]  # not a parameter here
         """Type of target of the selector over columns."""
         return column_part(self.column_selector).task
