@@ -23,13 +23,20 @@ def symmetric(n):
     return X @ X.T
 
 
-def stretch_and_total(call):
-    """Return the longest stretch without an answer and the length of a call, in seconds of computation."""
+def leaves_room(call):
+    """Whether less than half of a call passes without an answer; one of three calls is enough.
+
+    On a busy machine a thread that waits for an answer may be late; one that holds the GIL always is.
+    """
     call()  # loads whatever it needs
-    with one_processor():
+
+    def share():
         before = time.process_time()
-        found = longest_stretch(call)
-        return found.seconds, time.process_time() - before
+        stretch = longest_stretch(call).seconds
+        return stretch / (time.process_time() - before)
+
+    with one_processor():
+        return any(share() < SHARE for _ in range(3))
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 1), (5, 5), (50, 4), (301, 7)])
@@ -48,9 +55,8 @@ def test_integers_have_the_size_that_the_signature_states():
 
 @pytest.mark.full
 def test_eigenvectors_leave_room_for_an_answer():
-    matrix = symmetric(1_200)
-    stretch, total = stretch_and_total(lambda: leading(matrix.copy(), 3))
-    assert stretch < SHARE * total
+    matrix = symmetric(2_000)
+    assert leaves_room(lambda: leading(matrix.copy(), 3))
 
 
 @pytest.mark.full
@@ -58,17 +64,15 @@ def test_eigenvectors_leave_room_for_an_answer():
     "make", [lambda: ss.SPEC(k=2, variant=3, clusters=3), lambda: ss.SPFS(k=2, supervised=False)]
 )
 def test_methods_by_eigenvectors_leave_room_for_an_answer(make):
-    X = np.random.default_rng(0).normal(size=(1_500, 5))
-    stretch, total = stretch_and_total(lambda: make().fit(X))
-    assert stretch < SHARE * total
+    X = np.random.default_rng(0).normal(size=(2_000, 5))
+    assert leaves_room(lambda: make().fit(X))
 
 
 @pytest.mark.full
 def test_a_decomposition_of_generated_features_leaves_room_for_an_answer():
-    rows = np.random.default_rng(0).normal(size=(1_200, 1_000))
-    start = np.zeros(1_000)
-    stretch, total = stretch_and_total(lambda: mixture(rows, np.array([500, 500]), 1e-6, start))
-    assert stretch < SHARE * total
+    rows = np.random.default_rng(0).normal(size=(1_800, 1_600))
+    start = np.zeros(1_600)
+    assert leaves_room(lambda: mixture(rows, np.array([800, 800]), 1e-6, start))
 
 
 def test_sparse_products_of_rows_in_pieces_are_those_of_the_whole(monkeypatch):
