@@ -192,8 +192,8 @@ def _write_sorted(init: Path, text: str) -> None:
     except ImportError as error:
         init.write_text(before)
         raise SystemExit(
-            f"{package} cannot import a new file: {error}.\nImport each name from the file that defines it, as in"
-            " `from streamsieve.criteria.criterion import Criterion`, not from its folder."
+            f"{package} cannot import a new file: {error}.\nImport each name from the file that defines it, "
+            "as in `from streamsieve.criteria.criterion import Criterion`, not from its folder."
         ) from error
 
 

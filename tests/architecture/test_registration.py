@@ -37,8 +37,8 @@ def missing(package: Path, twins: Path) -> list[str]:
             names = {stem.rpartition(".")[2], re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls).lower()}
             if cls not in CONTRACTS | HOLDERS and not any((twins / f"{name}.py").exists() for name in names):
                 complaints.append(
-                    f"{twins / stem.rpartition('.')[2]}.py is missing: the slow twin of {cls}, its definition in "
-                    "plain Python"
+                    f"{twins / stem.rpartition('.')[2]}.py is missing: the slow twin of {cls}, its "
+                    "definition in plain Python"
                 )
     return complaints
 
