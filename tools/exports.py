@@ -182,11 +182,19 @@ def with_row(docstring: str, name: str, what: str) -> str:
 
 def _write_sorted(init: Path, text: str) -> None:
     """Write an ``__init__``, have Ruff sort its imports and names, and import it again."""
+    before = init.read_text()
     init.write_text(text)
     for task in (["check", "--select", "I001,RUF022", "--fix"], ["format"]):
         subprocess.run([sys.executable, "-m", "ruff", *task, "--quiet", str(init)], check=True)  # noqa: S603
     package = ".".join(("streamsieve", *init.parent.relative_to(PACKAGE).parts))
-    importlib.reload(importlib.import_module(package))
+    try:
+        importlib.reload(importlib.import_module(package))
+    except ImportError as error:
+        init.write_text(before)
+        raise SystemExit(
+            f"{package} cannot import a new file: {error}.\nImport each name from the file that defines it, "
+            "as in `from streamsieve.criteria.criterion import Criterion`, not from its folder."
+        ) from error
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from streamsieve.decisions import Outcome
 from streamsieve.exceptions import CapabilityError, ParameterError, SchemaError, TargetError
 from streamsieve.feature_names import FeatureNames
 from streamsieve.ledger import KEEP, Ledger
-from streamsieve.protocols import BoolArray, ColumnBlock, IntArray, Position, Task
+from streamsieve.protocols import BoolArray, ColumnBlock, IntArray, Position, Task, Traits
 from streamsieve.state import (
     Choice,
     Field,
@@ -90,6 +90,8 @@ class ColumnLifecycle(MixinBase):
     _process_: Any
     #: How the rows given to ``begin`` depend on each other.
     _dependence: RowDependence = RowDependence()
+    #: Its traits when it began; parameters set later apply from the next `begin` on.
+    _began_with: Traits
 
     def _compose(self, y: npt.NDArray[Any], task: Task) -> ColumnProcess:  # noqa: ARG002
         """Return the process that decides on columns, bound to the target.
@@ -114,11 +116,11 @@ class ColumnLifecycle(MixinBase):
     @property
     def _remembers(self) -> bool:
         """Whether a column that is not kept may be kept later: it is deferred, or in a pool."""
-        return self.traits.defers
+        return self._began_with.defers
 
     def _finish(self) -> Outcome | None:
         """Make deferred decisions final, because the run has ended; None if none is ever deferred."""
-        return self._process_.finish(self.n_features_in_) if self.traits.defers else None
+        return self._process_.finish(self.n_features_in_) if self._began_with.defers else None
 
     @property
     def _ledger_kind(self) -> type[Ledger]:
@@ -214,7 +216,7 @@ class ColumnLifecycle(MixinBase):
             self.ledger_ = self._ledger_kind(self.ledger)
             if self.stop is not None and self.stop.accuracy is not None:
                 self._values_ = KeptValues(len(y))
-            self._dependence = dependence
+            self._dependence, self._began_with = dependence, traits
             if self._knows_types:
                 self._types_ = ColumnTypesRecord()
             self._begin(dependence.target(y))
@@ -343,7 +345,7 @@ class ColumnLifecycle(MixinBase):
         self._started_ = time.monotonic() - float(self._started_)
         for absent in ("stopped_", "_position_"):
             self.__dict__.setdefault(absent, None)
-        self._dependence = RowDependence.of(self._identity_)
+        self._dependence, self._began_with = RowDependence.of(self._identity_), self.traits
         self._connect_ledger()
 
     def _consistent(self) -> Iterator[str]:

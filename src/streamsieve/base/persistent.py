@@ -84,10 +84,9 @@ class Persistent(BaseEstimator):
         return self
 
     def _check_changed(self) -> None:
-        """Check the parameters if they were set since the last check: kernels trust them."""
-        if self._unchecked:
-            self._check_parameters()
-            del self.__dict__["_unchecked"]
+        """Check the parameters, which were set since the last check: kernels trust them."""
+        self._check_parameters()
+        del self.__dict__["_unchecked"]
 
     @classmethod
     @cache  # scikit-learn inspects the signature at every call, which is slow

@@ -187,7 +187,8 @@ class RankedFeatures:
 
     def _is_frozen(self: Any) -> bool:
         """Whether the output keeps to an earlier selection; if not, the selection is reviewed."""
-        self._check_changed()
+        if self._unchecked:
+            self._check_changed()
         if self.output == "frozen" and self._top_.frozen is not None:
             return True
         self._selection()

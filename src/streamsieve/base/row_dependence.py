@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ import numpy.typing as npt
 
 from streamsieve._caller import caller_level
 from streamsieve.base.row_fingerprints import RowsIdentity, fingerprints, identifiers
-from streamsieve.dependence.contract import MeasuredBlock, RelevanceTest
+from streamsieve.dependence.contract import RelevanceTest
 from streamsieve.exceptions import CapabilityError, DependentRowsWarning, ParameterError, SchemaError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.dependent_rows import (
@@ -24,7 +23,7 @@ from streamsieve.independence.dependent_rows import (
     autocorrelated,
     default_lag,
 )
-from streamsieve.protocols import BoolArray, ColumnBlock, IntArray, Task, Traits
+from streamsieve.protocols import BoolArray, IntArray, Task, Traits
 
 #: Fewest groups for which the tests are reliable.
 FEWEST_GROUPS = 5
@@ -92,11 +91,6 @@ class RowDependence(NamedTuple):
     def target(self, y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the target of the rows that are tested: one value per group if groups are averaged."""
         return y if self.means is None or self.groups is None else y[_first_rows(self.groups)]
-
-    def block(self, block: ColumnBlock) -> ColumnBlock:
-        """Return a block over the rows that are tested."""
-        measured = isinstance(block, MeasuredBlock)
-        return block if self.means is None or measured else replace(block, X=self.means.of(block.X))
 
 
 def row_dependence(

@@ -165,7 +165,7 @@ class TypedColumns(MixinBase):
 
     def _typed(self, block: ColumnBlock, ordered: Mapping[str, bool] | None = None) -> ColumnBlock:
         """Return a block with the types of its columns, if the test depends on them."""
-        if self._knows_types:
+        if "_types_" in self.__dict__:
             types = getattr(self, "types", None)
             return typed(block, types, ordered or {}, self.n_features_in_, self._most_levels)
         if ordered or getattr(self, "types", None) is not None:

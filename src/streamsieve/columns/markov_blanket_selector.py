@@ -303,14 +303,14 @@ class MarkovBlanketSelector(MixinBase):
         return super().n_found_ + len(spouses)
 
     def _offer(self, block: ColumnBlock) -> Outcome:
-        pool = self._pool_for("offer")
-        complete = pool is None or pool.n_forgotten == 0
-        before = self._largest_set()
+        process, before = self._process_, self._largest_set()
+        pool = process.pool if isinstance(process, BlanketComposition) else None
+        complete = pool is not None and pool.n_forgotten == 0
         outcome = super()._offer(block)
         after = self._largest_set()
         if after < before and self.max_conditioning == "auto":
             self._warn_of_smaller_sets(after)
-        if complete and pool is not None and pool.n_forgotten and self.spouses == "auto":
+        if pool is not None and complete and pool.n_forgotten and self.spouses == "auto":
             warnings.warn(
                 f"the pool of rejected columns is full: {POOL_BYTES // 2**20} MiB hold {pool.size} columns "
                 f"of {pool.n} rows, so spouses among those forgotten (n_forgotten_) are out of reach of "

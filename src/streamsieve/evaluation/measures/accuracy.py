@@ -49,10 +49,16 @@ def auc(y: IntArray, scores: FloatArray) -> float:
     Scores are one per row for two classes, or one per row and class.  Ties count one half.  Classes that y
     does not have are left out; NaN if it has fewer than two.
     """
+    return _each_against_the_rest(_area, y, scores)
+
+
+def _each_against_the_rest(
+    area: Callable[[npt.NDArray[np.bool_], FloatArray], float], y: IntArray, scores: FloatArray
+) -> float:
     if scores.ndim == 1:
-        return _area(y == 1, scores)
-    areas = [_area(y == c, scores[:, c]) for c in range(scores.shape[1])]
-    known = [area for area in areas if not np.isnan(area)]
+        return area(y == 1, scores)
+    areas = [area(y == c, scores[:, c]) for c in range(scores.shape[1])]
+    known = [each for each in areas if not np.isnan(each)]
     return float(np.mean(known)) if known else float("nan")
 
 
@@ -101,11 +107,7 @@ def _f1(true: npt.NDArray[np.bool_], said: npt.NDArray[np.bool_]) -> float:
 
 def average_precision(y: IntArray, scores: FloatArray) -> float:
     """Return the area under the precision-recall curve, as a step function; of several classes the mean."""
-    if scores.ndim == 1:
-        return _precision(y == 1, scores)
-    areas = [_precision(y == c, scores[:, c]) for c in range(scores.shape[1])]
-    known = [area for area in areas if not np.isnan(area)]
-    return float(np.mean(known)) if known else float("nan")
+    return _each_against_the_rest(_precision, y, scores)
 
 
 def _precision(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:

@@ -198,8 +198,9 @@ def _encoders(
     """Return encoders of text, and the columns that cannot be features, by the reason."""
     choice = bare.choice
     text = [name for name, kind in offered.items() if kind == "text"]
-    dates = [name for name, kind in offered.items() if is_date(kind)]
-    other = [n for n, kind in offered.items() if kind not in ("numbers", "text") and n not in dates]
+    rest = {name: kind for name, kind in offered.items() if kind not in ("numbers", "text")}
+    dates = [name for name, kind in rest.items() if is_date(kind)]
+    other = [name for name in rest if name not in dates]
     unusable = {"other types": other, "dates": [] if choice.dates == "number" else dates}
     wanted = [name for name in text if choice.categories == "auto" or name in choice.nominal]
     unusable["text"] = [name for name in text if name not in wanted]

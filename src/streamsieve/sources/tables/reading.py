@@ -53,7 +53,6 @@ class Reading:
             raise SourceError(
                 f"{path} is svmlight text, not a table: use SvmlightSource, or open() by itself"
             )
-        self.dialect.check()
         if path == STDIN:
             return self._made(*_recognized(spooled(owner)), shown="standard input")
         return self._made(path, format_.kind, format_.suffix)
@@ -69,6 +68,7 @@ class Reading:
             return ParquetTable(path, shown)
         if kind == "ipc":
             return IpcTable(path, shown)
+        self.dialect.check()
         if kind == "csv":
             return CsvTable(path, suffix, self.dialect, shown)
         if kind == "json":

@@ -39,12 +39,14 @@ class Refusals:
 
     def look_at_kinds(self, offered: dict[str, str], choice: Choice) -> None:
         """Take note of columns that do not hold numbers, unless it was said what to do with them."""
-        dates = [name for name, kind in offered.items() if is_date(kind) and choice.dates == "refuse"]
+        odd = {name: kind for name, kind in offered.items() if kind != "numbers"}
+        if not odd:
+            return
+        dates = [name for name, kind in odd.items() if is_date(kind) and choice.dates == "refuse"]
         others = [
             name
-            for name, kind in offered.items()
+            for name, kind in odd.items()
             if choice.categories == "refuse"
-            and kind != "numbers"
             and not is_date(kind)
             and not (kind == "text" and name in choice.nominal)
         ]
