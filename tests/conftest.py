@@ -26,6 +26,9 @@ collect_ignore = (
 #: Folders that test what is outside of the package; they belong to the full tier.
 OUTSIDE = ("tests/benchmarks", "tests/studies", "tests/examples")
 
+#: Single tests of a minute and more: they begin, so that no worker waits for another at the end.
+LONG = ("tests/campaigns/", "tests/studies/test_calibration.py")
+
 #: Contracts choose among variants themselves.
 CONTRACTS = ("tests/contract/test_contracts.py::", "tests/learners/test_contracts.py::test_contract")
 #: Checks of scikit-learn look at the face of an estimator, which the classes of an axis inherit.
@@ -80,7 +83,8 @@ def pytest_collection_modifyitems(config, items):
     """Leave out what belongs to the full tier, and of large products of parameters all but some."""
     if used := sorted(_used_kernels()):
         raise pytest.UsageError(f"kernels ran while tests were collected, in every worker: {', '.join(used)}")
-    if config.getoption("--full"):
+    if tier.FULL:
+        items.sort(key=lambda item: not item.nodeid.startswith(LONG))
         return
     left_out = {id(item) for item in items if item.get_closest_marker("full")} | set(_thinned(items))
     config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
