@@ -61,7 +61,7 @@ test-lowest: .venv-lowest/made
 test-full: .venv/with-dev
 	@$(MAKE) --silent .venv/with-spark || echo "Spark could not be installed: its tests are skipped"
 	$(BIN)/python -m pytest --full -n 2 --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --full tests/kernels
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --full -n 2 --dist worksteal tests/kernels
 
 lint: .venv/with-dev
 	$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import atexit
 import gc
 import signal
 import sys
@@ -23,7 +24,10 @@ collect_ignore = (
 )
 
 #: Folders that test what is outside of the package; they belong to the full tier.
-OUTSIDE = ("tests/benchmarks/", "tests/studies/", "tests/examples/")
+OUTSIDE = ("tests/benchmarks", "tests/studies", "tests/examples")
+
+#: Single tests of a minute and more: they begin, so that no worker waits for another at the end.
+LONG = ("tests/campaigns/", "tests/studies/test_calibration.py")
 
 #: Contracts choose among variants themselves.
 CONTRACTS = ("tests/contract/test_contracts.py::", "tests/learners/test_contracts.py::test_contract")
@@ -45,11 +49,15 @@ def pytest_configure(config):
     # Machines differ in speed and a failure must come back: no deadline, no randomness from run to run.
     settings.register_profile("streamsieve", deadline=None, derandomize=True, max_examples=tier.cases(100))
     settings.load_profile("streamsieve")
+    # Numba allocates millions of objects per kernel: at the default, every fifth second of compiling is spent
+    # looking for garbage among them.
+    gc.set_threshold(100_000, 20, 100)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection():
     """Collect with the garbage collector at rest, and spare it the many items, which live to the end."""
+    atexit.register(gc.unfreeze)  # libraries that count their objects would report the frozen ones as leaks
     gc.disable()
     try:
         return (yield)
@@ -58,8 +66,10 @@ def pytest_collection():
         gc.enable()
 
 
-def pytest_unconfigure():
-    gc.unfreeze()  # libraries that count their objects at the end would report the frozen ones as leaks
+def pytest_ignore_collect(collection_path, config):
+    """Import no test of what is outside of the package in the quick tier."""
+    outside = collection_path.is_relative_to
+    return True if not tier.FULL and any(outside(config.rootpath / folder) for folder in OUTSIDE) else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -68,13 +78,15 @@ def pytest_collect_file():
     return [each for each in (yield) if type(each) is pytest.Module]
 
 
+@pytest.hookimpl(tryfirst=True)  # what is left out need not be put in order
 def pytest_collection_modifyitems(config, items):
     """Leave out what belongs to the full tier, and of large products of parameters all but some."""
     if used := sorted(_used_kernels()):
         raise pytest.UsageError(f"kernels ran while tests were collected, in every worker: {', '.join(used)}")
-    if config.getoption("--full"):
+    if tier.FULL:
+        items.sort(key=lambda item: not item.nodeid.startswith(LONG))
         return
-    left_out = {id(item) for item in items if _is_late(item)} | set(_thinned(items))
+    left_out = {id(item) for item in items if item.get_closest_marker("full")} | set(_thinned(items))
     config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
     items[:] = [item for item in items if id(item) not in left_out]
 
@@ -84,10 +96,6 @@ def _used_kernels():
     for name, module in [*sys.modules.items()]:
         if name.startswith("streamsieve._kernels."):
             yield from (f"{name}.{own}" for own, it in vars(module).items() if getattr(it, "signatures", ()))
-
-
-def _is_late(item):
-    return item.get_closest_marker("full") is not None or item.nodeid.startswith(OUTSIDE)
 
 
 def _thinned(items):

@@ -7,6 +7,7 @@ import pytest
 import streamsieve as ss
 from streamsieve import state
 from streamsieve.exceptions import ParameterError, SchemaError, StateError
+from tests.helpers.tier import cases
 
 
 def toy(n=200, p=40, seed=0):
@@ -134,7 +135,7 @@ def test_of_a_frame_only_the_kept_columns_are_looked_at():
 
 @pytest.mark.parametrize("ledger", ["kept", "none"])
 def test_names_of_what_is_gone_are_forgotten_but_decisions_know_them(ledger):
-    for seed in range(60):
+    for seed in range(cases(60)):
         X, y = toy(n=40, p=30, seed=seed)
         names = [f"f{j}" for j in range(30)]
         sieve, full = (ss.SAOLA(alpha=0.5, ledger=mode).begin(y) for mode in (ledger, "all"))

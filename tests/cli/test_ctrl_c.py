@@ -54,7 +54,7 @@ def interrupted(arguments, program, ready):
     return process.returncode, "".join(lines)
 
 
-@pytest.mark.parametrize("command", ["screen", "select"])
+@pytest.mark.parametrize("command", ["screen", pytest.param("select", marks=pytest.mark.full)])
 def test_compiled_code_does_not_keep_ctrl_c_waiting(table, tmp_path, command):
     checkpoint, out = tmp_path / "c.sieve", tmp_path / "kept.csv"
     arguments = [command, table, "--target", "label", "--out", out]

@@ -85,16 +85,23 @@ CLAIMS = [
 ]
 
 
-@pytest.mark.parametrize("number", range(3))
-def test_examples_print_what_their_comments_claim(number, tmp_path):
-    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(examples) == len(CLAIMS)
-    command = [sys.executable, "-W", "error", "-c", PREAMBLE + examples[number]]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+def in_one_process(*scripts, folder, options=()):
+    """Return what each script prints, one after the other in one new Python, without each other's names."""
+    end = "-- end of a script"
+    code = PREAMBLE + "".join(f"exec({script!r}, {{}})\nprint({end!r})\n" for script in scripts)
+    command = [sys.executable, *options, "-c", code]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
-    for claim in CLAIMS[number]:
-        assert claim in examples[number]
-        assert claim in done.stdout
+    return done.stdout.split(end)[:-1]
+
+
+def test_examples_print_what_their_comments_claim(tmp_path):
+    examples = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    printed = in_one_process(*examples, folder=tmp_path, options=("-W", "error"))
+    for example, said, claims in zip(examples, printed, CLAIMS, strict=True):
+        for claim in claims:
+            assert claim in example
+            assert claim in said
 
 
 def test_all_features_score_what_the_readme_says():
@@ -104,22 +111,22 @@ def test_all_features_score_what_the_readme_says():
     assert f"with all 30: {score:.3f}" in README
 
 
-@pytest.mark.parametrize("number", range(3))
-def test_commands_run(number, tmp_path):
+FEW = ["--runs", "1", "--folds", "3"]
+
+
+def test_commands_run(tmp_path):
     data = load_breast_cancer()
     table = np.c_[data.data, data.target]
     names = ",".join([*data.feature_names, "outcome"])
     np.savetxt(tmp_path / "patients.csv", table, delimiter=",", header=names, comments="")
     block = re.search(r"```sh\n(streamsieve .*?)```", README, re.DOTALL)[1]
-    command = shlex.split(block.splitlines()[number])
-    if command[1] == "compare":
-        if not tier.FULL:
-            pytest.skip("a comparison takes a minute: full tier")
-        command += ["--runs", "1", "--folds", "3"]
-    run = [sys.executable, "-c", PREAMBLE + "from streamsieve.cli import main; main()", *command[1:]]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "mean radius" in done.stdout if command[1] == "select" else done.stdout
+    assert " compare " in block
+    # a comparison takes a minute
+    lines = (line for line in block.splitlines() if tier.FULL or " compare " not in line)
+    commands = [[*shlex.split(line)[1:], *FEW * (" compare " in line)] for line in lines]
+    scripts = [f"from streamsieve.cli import run\nassert run({command!r}) == 0" for command in commands]
+    for command, said in zip(commands, in_one_process(*scripts, folder=tmp_path), strict=True):
+        assert "mean radius" in said if command[0] == "select" else said
 
 
 @pytest.mark.parametrize("page", EXAMPLES, ids=lambda page: page.stem)

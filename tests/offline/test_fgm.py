@@ -22,7 +22,7 @@ def planted(rng, n=200, p=60):
 def test_random_data_equal_the_twin():
     rng = np.random.default_rng(0)
     rounds = 0
-    for case in range(25):
+    for case in range(cases(25, 10)):
         n, p = int(rng.integers(8, 20)), int(rng.integers(2, 9))
         y = labels(rng, n, 2)
         X = rng.normal(size=(n, p)) + np.outer(y, rng.normal(size=p))
@@ -33,7 +33,7 @@ def test_random_data_equal_the_twin():
         assert found.n_iter_ == len(groups), case
         assert found.ranked_.tolist() == list(dict.fromkeys(j for g in groups for j in g)), case
         rounds += len(groups)
-    assert rounds > 40
+    assert rounds > cases(40, 15)
 
 
 def test_planted_features_come_in_the_first_group():

@@ -104,7 +104,7 @@ def test_tests_are_the_textbooks(monkeypatch, large):
     if large:  # as for thousands of features: LAPACK in another thread, a few columns at a time
         monkeypatch.setattr(ols, "LARGE", 1)
         monkeypatch.setattr(ols, "PIECE", 70)
-    for seed in range(20):
+    for seed in range(cases(20)):
         X, y = regression(seed, n=60)
         selector = learnt(X, y, model="t_test")
         t, p_values = twin.t_tests(X, y)

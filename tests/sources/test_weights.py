@@ -144,7 +144,7 @@ def test_what_a_weight_means_is_up_to_the_selector():
     np.testing.assert_allclose(found["importance"], 1)  # the same rows, in other units
 
 
-@pytest.mark.parametrize("engine", ["local", "dask"])
+@pytest.mark.parametrize("engine", [pytest.param("local", marks=pytest.mark.full), "dask"])
 @pytest.mark.parametrize("criterion", ["f", "mutual_info"])
 def test_an_engine_equals_one_process(engine, criterion, tmp_path):
     if engine == "dask":
