@@ -156,8 +156,8 @@ def _change(
 def _largest_fourth(partial: FloatArray, j: int, offset: float, scale: float, n: int, step: int) -> float:
     """Bound the sum of fourth powers about the mean, divided by the squared sum of squares, 1 / ``scale``.
 
-    That of a piece of the rows is at most the square of its sum of squares.  ``partial`` has sums, and sums of
-    squares, up to the end of each piece, about the first value, which the mean exceeds by ``offset``.
+    That of a piece of the rows is at most the square of its sum of squares.  ``partial`` has sums, and sums
+    of squares, up to the end of each piece, about the first value, which the mean exceeds by ``offset``.
     """
     total = sum_before = square_before = 0.0
     for piece in range(partial.shape[1]):
