@@ -4,7 +4,7 @@ Gene expression: a list with few false discoveries
 
 80 patients, 5,000 genes, 40 of which differ between the two groups. At a fixed level of 0.01, one percent of the other genes, about 50, is
 called significant as well. An online procedure bounds the false discovery rate (FDR), and alpha spending the probability of any false discovery
-(FWER), however many genes follow.
+(FWER), however many genes follow: for independent patients and, with ADDIS, genes that are independent of each other, as they are here.
 """
 
 # %%

@@ -3,7 +3,7 @@ Pairs that matter only together
 ===============================
 
 The label is an exclusive or of two columns: each of them alone is independent of it, so no test of single columns finds them. ``InteractionScan``
-looks at pairs, within a bounded pool of partners, and controls the probability of keeping anything by chance.
+looks at pairs, within a bounded pool of partners, and controls the probability of keeping anything by chance, if rows are independent.
 """
 
 # %%

@@ -15,7 +15,8 @@ explain    any                                             interaction_scan   fa
 
 Evidence: ``python -m studies defaults`` compares the rule with fixed choices on real data sets, and reports
 separately on the sets that were not used to choose the rule.  Only a scan of pairs detects an exclusive or
-(XOR), and only ``OnlineFDR`` bounds the false discovery rate of the kept columns.
+(XOR), and only ``OnlineFDR`` bounds the false discovery rate of the kept columns: for independent rows, and
+columns that are independent of each other.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def choose(profile: Profile, goal: str = "accurate") -> Choice:
     """
     check_choice("goal", goal, GOALS)
     if goal == "fdr":
-        reason = "it bounds the false discovery rate of the columns kept"
+        reason = "it bounds the false discovery rate of the columns kept, for independent rows and columns"
         return Choice(method="online_fdr", parameters={}, reason=reason, rival="saola")
     if goal == "explain":
         reason = "it finds columns that matter alone or in pairs, and keeps redundant ones"

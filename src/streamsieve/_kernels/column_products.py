@@ -20,6 +20,8 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 #: Squared correlation from which on it may be 1 but for rounding.
 PERFECT = 1 - 1e-11
+#: Pieces of the rows, the last of which may be empty, of which sums are kept for a bound.
+PIECES = 8
 
 # "reassoc" and "contract" let sums vectorize and keep the meaning of NaN and inf
 
@@ -37,13 +39,16 @@ def row_major(
     n = len(y)
     places = np.empty(256, np.int64)
     sums = np.empty((4, 256))
+    # sums up to the end of each piece of the rows, if some columns are to be marked
+    step = 4 * (n // (4 * PIECES) + 1) if len(doubtful) > 0 else n + 1
+    partial = np.empty((2, PIECES, 256))
     for low in range(first, last, 256):
         k = min(256, last - low)
         s, q, c, x0 = mean[low : low + k], ss[low : low + k], dot[low : low + k], flat[low : low + k]
         s[:] = 0.0
         q[:] = 0.0
         c[:] = 0.0
-        i = 0
+        i, piece, end = 0, 0, step
         while i + 4 <= n:
             at = i * width + low
             r0, r1 = flat[at : at + k], flat[at + width : at + width + k]
@@ -59,6 +64,11 @@ def row_major(
                 q[j] += (d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3)
                 c[j] += (d0 * y0 + d1 * y1) + (d2 * y2 + d3 * y3)
             i += 4
+            if i == end:
+                partial[0, piece, :k] = s
+                partial[1, piece, :k] = q
+                piece += 1
+                end += step
         while i < n:
             row = flat[i * width + low : i * width + low + k]
             for j in range(k):
@@ -67,35 +77,56 @@ def row_major(
                 q[j] += d * d
                 c[j] += d * y[i]
             i += 1
+        if len(doubtful) > 0:
+            partial[0, piece, :k] = s
+            partial[1, piece, :k] = q
         for j in range(k):
             q[j] -= s[j] * s[j] / n
             s[j] = x0[j] + s[j] / n
         if len(doubtful) > 0:
-            _doubt(flat[low:], width, n, s, q, c, doubt, places, sums, doubtful[low : low + k])
+            _doubt(
+                flat[low:], width, n, s, q, c, doubt, partial[:, : piece + 1], step, places, sums,
+                doubtful[low : low + k],
+            )  # fmt: skip
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def _doubt(
     flat: FloatArray, width: int, n: int, mean: FloatArray, ss: FloatArray, dot: FloatArray,
-    doubt: tuple[float, float, float, float, float], at: IntArray, sums: FloatArray, doubtful: BoolArray,
+    doubt: tuple[float, float, float, float, float], partial: FloatArray, step: int, at: IntArray,
+    sums: FloatArray, doubtful: BoolArray,
 ) -> None:  # fmt: skip
     """Mark the columns of a tile whose t test their third and fourth moments may change too much.
 
     doubt = (squared correlation of the first columns in question, squared skewness of the target over 72 n,
     least and largest excess kurtosis over 24 n, tolerance).  The normal quantile of a p-value by t is not
     known here, but not above ``sqrt(-(n - 2) log(1 - r^2))`` (Wallace, Annals of Mathematical Statistics 30,
-    1959), so that more columns may be marked than have to be.  ``at`` and ``sums`` are work space.
+    1959), so that more columns may be marked than have to be.
+
+    Most columns need no moments: `_largest_fourth` bounds the fourth, and with it the third (the squared
+    skewness is at most the fourth moment minus 1, Pearson 1916).  ``at`` and ``sums`` are work space.
     """
-    least, skewness, lightest, heaviest, tolerance = doubt
+    least, tolerance = doubt[0], doubt[4]
     center, scale, s3, s4 = sums[0], sums[1], sums[2], sums[3]
     m = 0
     for j in range(len(ss)):
         doubtful[j] = False
-        if ss[j] > 0.0 and dot[j] * dot[j] >= least * ss[j]:
-            at[m] = j
-            center[m], scale[m] = mean[j], math.sqrt(n / ss[j])
-            s3[m] = s4[m] = 0.0
-            m += 1
+        if not (ss[j] > 0.0 and dot[j] * dot[j] >= least * ss[j]):
+            continue
+        square = dot[j] * dot[j] / ss[j]
+        if square >= PERFECT:
+            doubtful[j] = True
+            continue
+        offset = mean[j] - flat[j]
+        fourth = n * _largest_fourth(partial, j, offset, 1.0 / ss[j], n, step)
+        if _change(square, fourth - 1.0, fourth - 3.0, -2.0, n, doubt) <= 0.99 * tolerance:
+            continue
+        at[m] = j
+        center[m], scale[m] = mean[j], math.sqrt(n / ss[j])
+        s3[m] = s4[m] = 0.0
+        m += 1
+    if m == 0:
+        return
     for i in range(n):  # row by row: one column after the other would touch a page of memory per value
         row = flat[i * width : i * width + len(ss)]
         for t in range(m):
@@ -105,15 +136,37 @@ def _doubt(
             s4[t] += square * square
     for t in range(m):
         j = at[t]
-        square = dot[j] * dot[j] / ss[j]
-        if square >= PERFECT:
-            doubtful[j] = True
-            continue
-        w = -(n - 2) * math.log1p(-square)
         kurtosis = s4[t] / n - 3.0
-        a = (s3[t] / n) ** 2 * skewness
-        b = max(kurtosis * lightest, kurtosis * heaviest, 0.0)
-        doubtful[j] = (a * w + b) * w * w > tolerance
+        square = dot[j] * dot[j] / ss[j]
+        doubtful[j] = _change(square, (s3[t] / n) ** 2, kurtosis, kurtosis, n, doubt) > tolerance
+
+
+@nb.njit(nogil=True, cache=True)
+def _change(
+    square: float, skewness: float, most: float, least: float, n: int,
+    doubt: tuple[float, float, float, float, float],
+) -> float:  # fmt: skip
+    """Return how much a p-value may change, by squared correlation and skewness and two excess kurtoses."""
+    w = -(n - 2) * math.log1p(-square)
+    kurtosis = max(most * doubt[2], most * doubt[3], least * doubt[2], least * doubt[3], 0.0)
+    return float((skewness * doubt[1] * w + kurtosis) * w * w)
+
+
+@nb.njit(nogil=True, cache=True)
+def _largest_fourth(partial: FloatArray, j: int, offset: float, scale: float, n: int, step: int) -> float:
+    """Bound the sum of fourth powers about the mean, divided by the squared sum of squares, 1 / ``scale``.
+
+    That of a piece of the rows is at most the square of its sum of squares.  ``partial`` has sums, and sums
+    of squares, up to the end of each piece, about the first value, which the mean exceeds by ``offset``.
+    """
+    total = sum_before = square_before = 0.0
+    for piece in range(partial.shape[1]):
+        s, q = partial[0, piece, j], partial[1, piece, j]
+        rows = min(step, n - piece * step)
+        share = (q - square_before + offset * (rows * offset - 2.0 * (s - sum_before))) * scale
+        total += share * share
+        sum_before, square_before = s, q
+    return total
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})

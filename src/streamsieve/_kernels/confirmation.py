@@ -16,6 +16,23 @@ from streamsieve.protocols import FloatArray, IntArray
 
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def _third_and_fourth(column: FloatArray, center: float, norm: float, n: int) -> tuple[float, float]:
+    """Return skewness and excess kurtosis of a column; rows that are not stored hold 0."""
+    scale = math.sqrt(n) / norm
+    s3 = s4 = 0.0
+    for t in range(len(column)):
+        z = (column[t] - center) * scale
+        square = z * z
+        s3 += square * z
+        s4 += square * square
+    absent = n - len(column)
+    at_zero = -center * scale
+    s3 += absent * at_zero**3
+    s4 += absent * at_zero**4
+    return s3 / n, s4 / n - 3.0
+
+
+@nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def moments(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, mean: FloatArray,
     norm: FloatArray, y: FloatArray, out: FloatArray,
@@ -28,23 +45,14 @@ def moments(
     n = len(y)
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
-        column, center, scale = values[low:high], mean[j], math.sqrt(n) / norm[j]
-        s3 = s4 = dot = 0.0
-        for t in range(len(column)):
-            z = (column[t] - center) * scale
-            square = z * z
-            s3 += square * z
-            s4 += square * square
+        column, center = values[low:high], mean[j]
         absent = n - len(column)
-        at_zero = -center * scale
-        s3 += absent * at_zero**3
-        s4 += absent * at_zero**4
-        out[0, j] = s3 / n
-        out[1, j] = s4 / n - 3.0
+        out[0, j], out[1, j] = _third_and_fourth(column, center, norm[j], n)
         if len(out) < 3:
             continue
         # y sums to 0, so that rows that are not stored may count as 0 and the others by their difference
         base = 0.0 if absent > 0 else center
+        dot = 0.0
         for t in range(len(column)):
             dot += (column[t] - base) * y[rows[low + t] if sparse else t]
         out[2, j] = dot / norm[j]
@@ -97,36 +105,68 @@ def trusted_squares(
 
 
 @nb.njit(nogil=True, cache=True)
+def doubtful(
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, mean: FloatArray,
+    norm: FloatArray, n: int, second: npt.NDArray[np.bool_], fewest: float, quantile: float,
+    doubt: tuple[float, float, float, float], out: npt.NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Mark the columns whose decision at a level may not be that of the t or F test.
+
+    ``second``: the rows of the second of two classes, or nothing; a column of two values is then in doubt if
+    less than ``fewest`` rows have one of them.  ``quantile`` is the normal quantile of the level; 0 if no
+    other column can be in doubt.  doubt = (squared skewness of the target over 72 n, least and largest excess
+    kurtosis over 24 n, tolerance).
+    """
+    skewness, lightest, heaviest, tolerance = doubt
+    w = quantile * quantile
+    for j in range(len(pointers) - 1):
+        low, high = pointers[j], pointers[j + 1]
+        out[j] = False
+        if len(second) > 0:
+            count, _ = _table(rows, values, low, high, sparse, second)
+            if count > 0:
+                out[j] = min(count, n - count) < fewest
+                continue
+        if w > 0.0:
+            third, fourth = _third_and_fourth(values[low:high], mean[j], norm[j], n)
+            kurtosis = max(fourth * lightest, fourth * heaviest, 0.0)
+            out[j] = (third * third * skewness * w + kurtosis) * w * w > tolerance
+
+
+@nb.njit(nogil=True, cache=True)
 def two_by_two(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool,
     second: npt.NDArray[np.bool_], out: IntArray,
 ) -> None:  # fmt: skip
-    """Fill the 2 x 2 tables of columns of two values and a target of two classes.
-
-    ``out[0]`` is the number of rows with one of the two values, and ``out[1]`` the number of these in the
-    second class.  Both are 0 for a column of more values.
-    """
-    n = len(second)
+    """Fill the 2 x 2 tables of columns of two values and a target of two classes: see `_table`."""
     for j in range(len(pointers) - 1):
-        low, high = pointers[j], pointers[j + 1]
-        base = values[low] if high - low == n else 0.0
-        other = base
-        count = 0
-        inside = 0
-        for t in range(low, high):
-            v = values[t]
-            if v == base:
-                continue
-            if count == 0:
-                other = v
-            if v != other:  # also a missing value
-                count = 0
-                inside = 0
-                break
-            count += 1
-            inside += second[rows[t] if sparse else t - low]
-        out[0, j] = count
-        out[1, j] = inside
+        out[0, j], out[1, j] = _table(rows, values, pointers[j], pointers[j + 1], sparse, second)
+
+
+@nb.njit(nogil=True, cache=True)
+def _table(
+    rows: npt.NDArray[np.int32], values: FloatArray, low: int, high: int, sparse: bool,
+    second: npt.NDArray[np.bool_],
+) -> tuple[int, int]:  # fmt: skip
+    """Return how many rows of a column hold one of its two values, and how many of these the second class.
+
+    Both are 0 for a column of more values, or with missing ones.
+    """
+    base = values[low] if high - low == len(second) else 0.0
+    other = base
+    count = 0
+    inside = 0
+    for t in range(low, high):
+        v = values[t]
+        if v == base:
+            continue
+        if count == 0:
+            other = v
+        if v != other:  # also a missing value
+            return 0, 0
+        count += 1
+        inside += second[rows[t] if sparse else t - low]
+    return count, inside
 
 
 @nb.njit(nogil=True, cache=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.special import betainc, gammaln, ndtr, ndtri
 
@@ -171,13 +172,13 @@ class Confirmation:
     def _tables(self, columns: Columns, *, exact: bool) -> tuple[IntArray, IntArray, BoolArray]:
         """Return 2 x 2 tables, 0 for columns of more values, and which have Fisher's exact p-value."""
         ones, both = found = np.zeros((2, len(columns)), np.int64)
-        kernel.two_by_two(*columns.slices, columns.sparse, self._codes == 1, found)
+        kernel.two_by_two(*columns.slices, columns.sparse, self._second, found)
         expected = np.minimum(ones, self.n - ones) * float(self._counts.min()) / self.n
         return ones, both, (ones > 0) & (exact | (expected < LEAST_EXPECTED))
 
-    def tables_of(self, X: Matrix) -> tuple[IntArray, IntArray]:
+    def tables_of(self, X: Matrix, first: npt.NDArray[np.uint8] | None) -> tuple[IntArray, IntArray]:
         """Return the 2 x 2 tables of a block's columns and two classes; 0 for columns of more values."""
-        return two_by_two(X, self._codes == 1)
+        return two_by_two(X, self._second, first)
 
     def fisher(self, ones: IntArray, both: IntArray) -> FloatArray:
         """Return Fisher's exact p-values of 2 x 2 tables."""
@@ -185,26 +186,33 @@ class Confirmation:
 
     def doubtful_at(self, level: float, columns: Columns) -> BoolArray:
         """Return the columns whose decision at a level may not be that of the t or F test."""
-        doubtful, rest = np.zeros(len(columns), bool), np.arange(len(columns))
-        if self.two:
-            ones, _, doubtful = self._tables(columns, exact=False)
-            rest = np.flatnonzero(ones == 0)
-        z = min(-float(ndtri(level / 2)), FAR)
-        if len(rest) and self._change(self._extremes, z).max() > TOLERANCE:
-            found = self._column_moments(columns)  # of tables too: to leave them out would copy the others
-            doubtful[rest] = self._change(found, z)[rest] > TOLERANCE
-        return doubtful
+        second = self._second if self.two else self._second[:0]
+        quantile = min(-float(ndtri(level / 2)), FAR) if level < self.sure else 0.0
+        if not len(second) and not quantile:
+            return np.zeros(len(columns), bool)
+        fewest = LEAST_EXPECTED * self.n / float(self._counts.min())
+        found, doubt = np.empty(len(columns), bool), (*self._target_terms, TOLERANCE)
+        kernel.doubtful(
+            *columns.slices, columns.sparse, columns.mean, columns.norm, self.n, second, fewest, quantile,
+            doubt, found,
+        )  # fmt: skip
+        return found
+
+    @cached_property
+    def _second(self) -> BoolArray:
+        second: BoolArray = self._codes == 1
+        return second
+
+    @cached_property
+    def _target_terms(self) -> tuple[float, float, float]:
+        """Squared skewness of the target over 72 n, and its excess kurtoses over 24 n."""
+        skewness, lightest, heaviest = self._moments
+        return skewness**2 / (72 * self.n), lightest / (24 * self.n), heaviest / (24 * self.n)
 
     @cached_property
     def _extremes(self) -> FloatArray:
         """The largest skewness, and the largest and smallest excess kurtosis, that n numbers can have."""
         return np.array([[self.n**0.5, self.n**0.5], [self.n, -2.0]])
-
-    def _change(self, found: FloatArray, z: float) -> FloatArray:
-        """Return the relative change of p-values at a normal quantile."""
-        a, b = _terms(found, self._moments, self.n, light=True)
-        change: FloatArray = (a * (z * z) + b) * z**4
-        return change
 
     def _column_moments(self, columns: Columns) -> FloatArray:
         """Return skewness and kurtosis and, for a numeric target, the correlation with its normal scores."""
@@ -283,10 +291,8 @@ class Confirmation:
 
     def doubt(self, least: float) -> Doubt:
         """Return what marks columns that may be in doubt, from a squared correlation ``least`` on."""
-        skewness, lightest, heaviest = self._moments
-        kurtosis = (lightest / (24 * self.n), heaviest / (24 * self.n))
         # sums in another order than those of gathered columns
-        return least, skewness**2 / (72 * self.n), *kurtosis, TOLERANCE * (1 - 1e-6)
+        return least, *self._target_terms, TOLERANCE * (1 - 1e-6)
 
     def wait(self, later: ConfirmedOnAccess) -> None:
         """Let p-values wait until they are read, as long as all that wait hold few columns."""

@@ -17,8 +17,6 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix
 FEW_VALUES = 32
 #: Rows of a dense block that are looked at first: a continuous column shows too many values in them.
 FIRST_ROWS = 64
-#: The same for columns of two values.
-FEWER_ROWS = 8
 
 
 def few_values(n: int) -> int:
@@ -31,17 +29,28 @@ def is_discrete(y: npt.NDArray[np.generic]) -> bool:
     return len(np.unique(y)) <= few_values(len(y))
 
 
-def distinct_values(X: Matrix, two: BoolArray | None = None) -> IntArray:
+def first_values(X: Matrix) -> npt.NDArray[np.uint8] | None:
+    """Return about how many distinct values columns show in their first rows; None for a sparse block.
+
+    A column has no fewer, or one less if it holds zeros of both signs.
+    """
+    return None if sp.issparse(X) else np.bitwise_count(_patterns(X[:FIRST_ROWS]))
+
+
+def distinct_values(
+    X: Matrix, two: BoolArray | None = None, first: npt.NDArray[np.uint8] | None = None
+) -> IntArray:
     """Count the distinct values of every column, without missing ones; those beyond few count as one.
 
-    ``two``: which columns are known to have two, if that is known.
+    ``two``: which columns are known to have two; ``first``: the `first_values`; if either is known.
     """
     n, m = X.shape
     most = few_values(n)
     open_ = np.ones(m, bool) if two is None else ~two
     counts = np.where(open_, most + 1, 2)
-    if not sp.issparse(X) and n > FIRST_ROWS and open_.any():
-        open_ &= np.bitwise_count(_patterns(X[:FIRST_ROWS])) <= most + 1  # zeros have two signs
+    first = first_values(X) if first is None and open_.any() else first
+    if first is not None:
+        open_ &= first <= most + 1
     chosen = np.flatnonzero(open_)
     pointers, _, values = column_slices(X, chosen)
     found = np.empty(len(chosen), np.int64)
@@ -58,17 +67,20 @@ def _patterns(X: FloatArray) -> npt.NDArray[np.uint64]:
     return out
 
 
-def two_by_two(X: Matrix, second: BoolArray) -> tuple[IntArray, IntArray]:
+def two_by_two(
+    X: Matrix, second: BoolArray, first: npt.NDArray[np.uint8] | None = None
+) -> tuple[IntArray, IntArray]:
     """Return the 2 x 2 tables of columns of two values and a target of two classes.
 
     Rows with one of the two values, and those of them in the ``second`` class; 0 for a column of more values.
+    ``first``: the `first_values`, if they are known.
     """
     if sp.issparse(X) or X.strides[1] != X.itemsize:
         counts = np.empty((2, X.shape[1]), np.int64)
         of_columns.two_by_two(*column_slices(X), sp.issparse(X), second, counts)
         return counts[0], counts[1]
     ones, both = np.zeros((2, X.shape[1]), np.int64)
-    few = np.bitwise_count(_patterns(X[:FEWER_ROWS])) <= 3  # zeros have two signs
+    few = (first_values(X) if first is None else first) <= 3
     if few.any():
         some = slice(None) if few.mean() > 0.5 else np.flatnonzero(few)
         ones[some], both[some] = _two_by_two(_row_major(X[:, some]), second.astype(np.float64))

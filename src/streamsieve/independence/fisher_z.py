@@ -26,7 +26,7 @@ from streamsieve.dependence.blocks import (
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels, contrasts
 from streamsieve.independence.confirmation import Columns, Confirmation, ConfirmedOnAccess
-from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
+from streamsieve.independence.discreteness import distinct_values, few_values, first_values, is_discrete
 from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
 from streamsieve.independence.rough_p_values import RoughAndReplaced, RoughPValues
 from streamsieve.lazy_p_values import PValues, ReplacedPValues
@@ -285,15 +285,16 @@ class FisherZ(RelevanceTest):
     ) -> Relevance:
         """Confirm the p-values that an online procedure may find small, and say which are discrete."""
         _, r, mean, norm = found
-        two = None
+        two, first = None, first_values(X) if self.discrete_target else None
         if marked is None:
             chosen = np.flatnonzero((np.abs(r) >= self._confirmed_from) & (reason != CONSTANT))
         else:
             chosen = np.flatnonzero(marked)
             chosen = chosen[np.abs(r[chosen]) >= self._confirmed_from]
         if self._confirmed_from < math.inf and self._confirmation.two:
-            ones, both = self._confirmation.tables_of(X)
+            ones, both = self._confirmation.tables_of(X, first)
             two = ones > 0
+        if two is not None and two.any():
             # two values may differ by less than squares show
             exact = np.flatnonzero(two & (reason != CONSTANT))
             p = self._confirmation.fisher(ones[exact], both[exact])
@@ -308,7 +309,7 @@ class FisherZ(RelevanceTest):
             p = self._confirmation.p_values(some, before, exact=True)
             changed = np.flatnonzero((p != before) | (np.abs(r[chosen]) >= PERFECT))
             p_value = self._replaced(reason, p_value, chosen[changed], p[changed])
-        discrete = distinct_values(X, two) <= few_values(self.n) if self.discrete_target else None
+        discrete = distinct_values(X, two, first) <= few_values(self.n) if self.discrete_target else None
         return Relevance(reason, r, p_value, (mean, norm), discrete)
 
     def _replaced(

@@ -51,7 +51,8 @@ class RunningAverages(SummarizedRows, RowSelector):
         With "t_test": significance level, in (0, 1).  If None, 0.05 unless k is given.
     correction : {"none", "bonferroni", "bh"}, default="bh"
         With alpha: which error rate alpha bounds: the type I error of each test ("none"), the family-wise
-        error rate ("bonferroni"), or the false discovery rate ("bh", Benjamini-Hochberg).
+        error rate ("bonferroni"), or the false discovery rate ("bh", Benjamini-Hochberg, for p-values that
+        are independent or positively dependent).
     l2 : float, default=1e-3
         L2 penalty of "ols_threshold", "fsa", "elastic_net" and the first fit of "adaptive_lasso", at least 0;
         it is added to the diagonal of the correlation matrix.

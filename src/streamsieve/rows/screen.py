@@ -59,7 +59,8 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         Keep features whose p-value is at most alpha, in (0, 1).
     correction : {"none", "bonferroni", "bh"}, default="none"
         With alpha: which error rate alpha bounds: the type I error of each test ("none"), the family-wise
-        error rate ("bonferroni"), or the false discovery rate ("bh", Benjamini-Hochberg).
+        error rate ("bonferroni"), or the false discovery rate ("bh", Benjamini-Hochberg, for p-values that
+        are independent or positively dependent).
     looks : {"once", "any"}, default="once"
         With alpha: how often the selection is read.  "once": alpha holds for one reading, after a number of
         rows chosen in advance.  "any": it holds for all readings together, at any time (alpha spending).
