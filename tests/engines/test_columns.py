@@ -201,6 +201,8 @@ def test_refusals(path):
         ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="sparkle")
     with pytest.raises(ParameterError, match="leave out workers="):
         ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="spark", workers=2)
+    with pytest.raises(ParameterError, match="rows_per_task is about rows, and SAOLA streams columns"):
+        ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="local", rows_per_task=2)
 
 
 def arrays(sieve):

@@ -381,6 +381,8 @@ def test_a_file_that_vanishes_is_named(tmp_path):
         ({"engine": "local", "rows_per_task": 0}, ParameterError, "rows_per_task"),
         ({"engine": "local", "retries": -1}, ParameterError, "retries"),
         ({"engine": "local", "checkpoint": "x.sieve"}, ParameterError, "without checkpoints"),
+        ({"engine": "dask", "start": {"row": 9}}, ParameterError, "start is about columns, and Screen"),
+        ({"engine": "dask", "block_size": 9}, ParameterError, "block_size is about columns"),
         ({"workers": 2}, ParameterError, "workers=2 is about engines"),
         ({"rows_per_task": 2}, ParameterError, "rows_per_task=2 is about engines"),
     ],
