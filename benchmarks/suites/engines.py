@@ -23,6 +23,8 @@ from streamsieve.summaries import Quantiles
 
 P = 40
 FILES, FEATURES = 4, 100
+#: Seconds that workers of Dask may take to start again, on a busy machine.
+RESTARTED = 600
 _made: dict[Any, Any] = {}
 
 
@@ -370,7 +372,8 @@ def cold(size: Size, criterion: str) -> Race:
     def measured() -> tuple[float, float]:
         cold, warm = [], []
         for _ in range(size(3, 1)):
-            client.restart()
+            client.restart(timeout=RESTARTED)
+            client.wait_for_workers(2, timeout=RESTARTED)
             cold.append(timed())
             warm.append(min(timed() for _ in range(3)))
         return min(cold) - min(warm), min(warm)
