@@ -2,7 +2,7 @@
 
 ``"speedup >= 6"``          the peer takes at least 6 times as long
 ``"ours <= 1.8x"``          ours takes at most 1.8 times as long as the peer
-``"ours <= 0.6 s"``         an absolute figure
+``"ours <= 0.6 s"``         an absolute figure, also in bytes
 ``"rate >= 60,000,000/s"``  units of work a second
 ``"... and ..."``           both
 """
@@ -12,13 +12,14 @@ from __future__ import annotations
 import operator
 import re
 
-_BAR = re.compile(r"(speedup|ours|rate) (>=|<=) ([\d.,]+)(x| s|/s|)")
+_BAR = re.compile(r"(speedup|ours|rate) (>=|<=) ([\d.,]+)(x| s| bytes|/s|)")
 _COMPARE = {">=": operator.ge, "<=": operator.le}
 #: Which figure a bar is about, by its first word and its unit.
 _FIGURE = {
     ("speedup", ""): "speedup",
     ("ours", "x"): "ratio",
-    ("ours", " s"): "seconds",
+    ("ours", " s"): "value",
+    ("ours", " bytes"): "value",
     ("rate", "/s"): "rate",
 }
 
@@ -29,7 +30,7 @@ def reached(
     """Return whether figures clear a bar; None if there is no bar."""
     if bar is None:
         return None
-    figures = {"seconds": seconds, "rate": work / seconds}
+    figures = {"value": seconds, "rate": work / seconds}
     if peer_seconds is not None:
         figures |= {"speedup": peer_seconds / seconds, "ratio": seconds / peer_seconds}
     return all(_clears(part, figures) for part in bar.split(" and "))

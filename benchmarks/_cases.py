@@ -41,7 +41,7 @@ class Race:
     warm_up : run ours once untimed first, so that compiling and first touch of memory are not counted
     measured : where the time of a call is not the figure (a stall within a run): returns the seconds of ours
         and of the peer, and nothing else is run
-    quantity : what the figures are, "s" or "MB"; other than seconds only with ``measured``
+    quantity : what the figures are, "s", "MB" or "bytes"; other than seconds only with ``measured``
     """
 
     ours: Callable[[], Any]

@@ -67,6 +67,15 @@ PRODUCERS = {
     "pandas chunks": _chunks,
 }
 
+#: Not a stream: what it costs to have all rows in memory.
+TABLE = "table"
+
+
+def _table(files: list[str]) -> Any:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    return pq.read_table(files)
+
 
 def peak(producer: str, folder: Path, times: int) -> float:
     """Return the peak of a fresh process that learns the files of a folder some times over.
@@ -82,7 +91,8 @@ def main() -> None:
     producer, folder, times = sys.argv[1:]
     files = sorted(map(str, Path(folder).glob("*.parquet"))) * int(times)
     screen = ss.Screen("f", k=2)
-    for batch in ss.open(PRODUCERS[producer](files), target="y").rows(BATCH):
+    data = {**PRODUCERS, TABLE: _table}[producer](files)
+    for batch in ss.open(data, target="y").rows(BATCH):
         screen.learn(batch)
     screen.get_support()
     print(peak_mb())

@@ -17,12 +17,14 @@ from benchmarks._cases import Race, Size, SkipCase, case
 from benchmarks._data import parquet_files
 from benchmarks._local_engine import Costs, costs, one_thread
 from benchmarks._spark import bare, processor_seconds, started
-from benchmarks._stream_peak import PRODUCERS, peak
-from streamsieve.engines import build, declared_of, merge_all, plan_of
+from benchmarks._stream_peak import PRODUCERS, TABLE, peak
+from streamsieve.engines import Plan, build, declared_of, merge_all, plan_of
 from streamsieve.summaries import Quantiles
 
 P = 40
 FILES, FEATURES = 4, 100
+#: Seconds that workers of Dask may take to start again, on a busy machine.
+RESTARTED = 600
 _made: dict[Any, Any] = {}
 
 
@@ -117,6 +119,47 @@ def _learned(X: Any, y: Any) -> Quantiles:
     return part
 
 
+def _orders(_: Size) -> dict[str, str]:
+    return {f"{order} rows": order for order in ("random", "sorted", "reversed")}
+
+
+def _rank_errors(size: Size, order: str) -> tuple[float, float]:
+    """Merge 64 parts in the tree of an engine; return the largest rank error and the certified one."""
+    rng, n = np.random.default_rng(0), size(1_000_000, 6_400)
+    x, y = rng.normal(size=n), rng.integers(0, 2, n)
+    if order != "random":
+        x = np.sort(x)[:: 1 if order == "sorted" else -1]
+    nodes = [_learned(X[:, None], part) for X, part in zip(np.split(x, 64), np.split(y, 64), strict=True)]
+    for level in Plan("", [None] * 64).tree:  # type: ignore[list-item]
+        for node in level:
+            nodes[node[0]].merge_many([nodes[k] for k in node[1:]])
+        nodes = [nodes[node[0]] for node in level]
+    far = 0.0
+    for place, label in enumerate(nodes[0].classes):
+        values = np.sort(x[y == label])
+        below = np.arange(1, len(values) + 1)
+        far = max(far, float(np.abs(nodes[0].cdf(0, values)[place] - below).max()) / len(values))
+    return far, float(nodes[0].rank_error().max())
+
+
+@case("largest rank error of 64 merged parts, ", over=_orders, bar="ours <= 1x")
+def found_errors(size: Size, order: str) -> Race:
+    found = _once(("errors", size, order), lambda: _rank_errors(size, order))
+    return _per_million(*found, "the certified one")
+
+
+@case("certified rank error of 64 merged parts, ", over=_orders, bar="ours <= 1x")
+def certified_errors(size: Size, order: str) -> Race:
+    _, certified = _once(("errors", size, order), lambda: _rank_errors(size, order))
+    return _per_million(certified, 1e-3, "max_rank_error")
+
+
+def _per_million(ours: float, peer: float, name: str) -> Race:
+    return Race(
+        lambda: None, None, name, measured=lambda: (1e6 * ours, 1e6 * peer), quantity="per million"
+    )  # fmt: skip
+
+
 @case("learning and merging 8 parts of 62,500 rows, quantiles")
 def in_parts(size: Size) -> Race:
     blocks = _blocks(size)
@@ -151,6 +194,19 @@ def peak_memory(size: Size, producer: str) -> Race:
 
     note = f"whole processes; the rows take {table * times:,.0f} and {4 * table * times:,.0f} MB"
     return Race(lambda: None, None, "1x the rows", note=note, measured=measured, quantity="MB")
+
+
+@case("peak memory of a stream: ", over=lambda _: {name: name for name in PRODUCERS}, bar="ours <= 0.5x")
+def peak_of_table(size: Size, producer: str) -> Race:
+    folder, times = _once(("narrow", size), lambda: _narrow(size)), size(32, 1)
+    rows = 4 * size(50_000, 500) * times
+
+    def measured() -> tuple[float, float]:
+        table = _once(("table", size), lambda: peak(TABLE, folder, times))
+        return peak(producer, folder, times), table
+
+    note = f"whole processes; the rows take {rows * 21 * 8 / 1e6:,.0f} MB"
+    return Race(lambda: None, None, "an Arrow table", note=note, measured=measured, quantity="MB")
 
 
 def _narrow(size: Size) -> Path:
@@ -199,7 +255,8 @@ def processes(size: Size, files: int) -> Race:
         two, one, "one process", rounds=size(3, 1), work=files * size(250_000, 500), unit="rows",
         note=lambda: (
             f"decoding and kernels have threads: one process keeps {cores[0]:.2f} cores busy, so two cores "
-            f"leave room for {2 / cores[0]:.2f}x"
+            f"leave room for {2 / cores[0]:.2f}x; for 1.7x all processes together could take at most "
+            f"{2 / 1.7 / cores[0]:.0%} of its processor time"
         ),
     )  # fmt: skip
 
@@ -237,6 +294,31 @@ def parts_of_files(size: Size) -> Race:
             ss.run(source, ss.Screen("mutual_info", k=10), batch_size=16_384)
 
     return Race(ours, whole, "one process, one thread", rounds=size(3, 1))
+
+
+@case("moments sent per feature and class", bar="ours <= 32 bytes")
+def moments_sent(size: Size) -> Race:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1_000, size(2_000, 100))), rng.integers(0, 2, 1_000)
+    return _state_of_a_part(ss.open(X, target=y), "fisher", 1_000)
+
+
+@case("quantiles sent per feature and class", bar="ours <= 17,000 bytes")
+def quantiles_sent(size: Size) -> Race:
+    return _state_of_a_part(_source(size), "mutual_info", size(250_000, 500))
+
+
+def _state_of_a_part(source: Any, criterion: str, rows: int) -> Race:
+    plan = plan_of(source, rows)
+    declared = declared_of(source, ss.Screen(criterion, k=10), plan.run, 16_384)
+
+    def measured() -> tuple[float, None]:
+        state: Any = build(plan.parts[0], 0, declared)
+        size = max(len(state.to_bytes()), len(pickle.dumps(state, 5)))
+        return size / (2 * source.n_columns), None
+
+    note = f"the whole state of {rows:,} rows x {source.n_columns:,} features, as bytes or pickled"
+    return Race(lambda: None, note=note, measured=measured, quantity="bytes")
 
 
 # ------------------------------------------------------------------------------------ Dask
@@ -290,7 +372,8 @@ def cold(size: Size, criterion: str) -> Race:
     def measured() -> tuple[float, float]:
         cold, warm = [], []
         for _ in range(size(3, 1)):
-            client.restart()
+            client.restart(timeout=RESTARTED)
+            client.wait_for_workers(2, timeout=RESTARTED)
             cold.append(timed())
             warm.append(min(timed() for _ in range(3)))
         return min(cold) - min(warm), min(warm)
@@ -351,15 +434,19 @@ def _univariate(frame: Any) -> None:
 # ------------------------------------------------------------------------------------ columns
 
 
-@case("columns, SAOLA: what is left to the driver", bar="ours <= 0.1x")
-def columns(size: Size) -> Race:
+def _wide_stream(size: Size) -> tuple[Any, Any, list[Any]]:
+    """Return a source of columns, its target, and its blocks as SAOLA measures them."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(size(20_000, 200), size(2_000, 40)))
     y = (X[:, :5].sum(axis=1) + rng.normal(size=len(X)) > 0).astype(int)
     source = ss.open(X, target=y)
     begun = ss.SAOLA(alpha=0.01).begin(y)
-    measured = [begun.measure_block(block) for block in source.columns(500)]
-    shipped = sum(block.X.nbytes for block in measured) / X.nbytes
+    return source, y, [begun.measure_block(block) for block in source.columns(500)]
+
+
+@case("columns, SAOLA: what is left to the driver", bar="ours <= 0.1x")
+def columns(size: Size) -> Race:
+    source, y, measured = _wide_stream(size)
 
     def settle() -> None:
         sieve = ss.SAOLA(alpha=0.01).begin(y)
@@ -368,5 +455,20 @@ def columns(size: Size) -> Race:
 
     return Race(
         settle, lambda: ss.run(source, ss.SAOLA(alpha=0.01)), "measuring and settling in one process",
-        note=f"{shipped:.1%} of the values travel", rounds=size(5, 1),
+        rounds=size(5, 1),
+    )  # fmt: skip
+
+
+@case("columns, SAOLA: what is sent to the driver", bar="ours <= 1.01x")
+def columns_sent(size: Size) -> Race:
+    source, y, blocks = _wide_stream(size)
+    values = sum(block.X.nbytes for block in blocks)
+    sent = sum(len(pickle.dumps(block, 5)) for block in blocks)
+    note = (
+        f"{sent / (8 * len(y) * source.n_columns):.2%} of the data; {(sent - values) / source.n_columns:.0f} "
+        "bytes per column apart from the values"
+    )
+    return Race(
+        lambda: None, None, "values of relevant columns, 9 bytes per column", note=note, quantity="bytes",
+        measured=lambda: (sent, values + 9 * source.n_columns),
     )  # fmt: skip

@@ -33,8 +33,11 @@ def messages(size: Size) -> Race:
     values = _values()
     broker.send("clicks", ((k % PARTITIONS, values[k % DISTINCT]) for k in range(n)))
 
+    source, lag = KafkaSource("clicks", servers=broker.servers, target="y"), [0, 0]
+
     def ours() -> None:
-        ss.run(KafkaSource("clicks", servers=broker.servers, target="y"), ss.Screen("f"))
+        lag[0] = sum(source.lag().values())
+        lag[1] = lag[0] - ss.run(source, ss.Screen("f")).n_samples_seen_
 
     def consumed() -> None:
         consumer = Consumer({"bootstrap.servers": broker.servers, "group.id": "alone", "log_level": 0})
@@ -50,6 +53,7 @@ def messages(size: Size) -> Race:
     return Race(
         ours, consumed, "confluent-kafka and orjson.loads alone",
         work=n, unit="messages", rounds=1, warm_up=False,
+        note=lambda: f"lag {lag[0]:,} messages before, {lag[1]:,} after",
     )  # fmt: skip
 
 

@@ -94,6 +94,7 @@ def test_every_selector_of_the_registry_has_a_row():
         ("ours <= 0.2x", False),
         ("ours <= 0.5 s", True),
         ("ours <= 0.49 s", False),
+        ("ours <= 1 bytes", True),
         ("rate >= 2,000/s", True),
         ("rate >= 2,001/s", False),
         ("rate >= 2,000/s and speedup >= 5", False),

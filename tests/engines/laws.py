@@ -1,7 +1,9 @@
 """Streams for the tests of engines, and how results compare with those of one process."""
 
 import json
+import re
 import struct
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -10,6 +12,7 @@ import pyarrow.parquet as pq
 import streamsieve as ss
 
 P = 6
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "dask_and_spark.md"
 
 
 def rows(n, seed=0, kind="dense"):
@@ -73,3 +76,10 @@ def assert_equal_to_one_process(found, one):
         far = np.abs(ours.cdf(feature, x)[order] - theirs.cdf(feature, x))
         bound = (ours.rank_error()[order] + theirs.rank_error()) * theirs._mass + 1e-9
         assert (far <= bound[:, None]).all()
+
+
+def assert_the_script_of_the_guide_moves(engine):
+    """Run the first script of the guide, which writes to the working folder, here and on an engine."""
+    scope = {}
+    exec(re.search(r"```python\n(.*?)```", GUIDE.read_text(), re.DOTALL)[1], scope)  # noqa: S102
+    assert scope["best"](engine=engine, rows_per_task=5_000) == scope["best"]()

@@ -120,6 +120,7 @@ def test_only_relevant_columns_travel(path):
     block = measure((source, ss.SAOLA(alpha=0.01).begin(source.y), versions()), 0, P)
     relevant = block.relevance.reason == KEPT
     assert block.X.shape[1] == relevant.sum() < P / 3
+    assert all(len(numbers) == relevant.sum() for numbers in block.relevance.columns)
 
 
 def test_a_stop_leaves_the_rest_uncomputed(path, monkeypatch):
@@ -201,6 +202,8 @@ def test_refusals(path):
         ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="sparkle")
     with pytest.raises(ParameterError, match="leave out workers="):
         ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="spark", workers=2)
+    with pytest.raises(ParameterError, match="rows_per_task is about rows, and SAOLA streams columns"):
+        ss.run(ss.open(path, target="y"), ss.SAOLA(), engine="local", rows_per_task=2)
 
 
 def arrays(sieve):

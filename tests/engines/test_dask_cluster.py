@@ -14,7 +14,7 @@ import pytest
 import streamsieve as ss
 from streamsieve.engines import declared
 from streamsieve.exceptions import SourceError, StreamSieveError
-from tests.engines.laws import assert_same_bits, files, opened
+from tests.engines.laws import assert_same_bits, assert_the_script_of_the_guide_moves, files, opened
 from tests.engines.test_laws import SCREENS, by_hand
 
 pytestmark = [
@@ -44,6 +44,11 @@ def test_a_cluster_gives_the_bits_of_one_process(client, name, tmp_path):
     assert_same_bits(ss.run(source, SCREENS[name](), engine=client, **options), wanted)
     assert_same_bits(ss.run(source, SCREENS[name](), engine="dask", **options), wanted)  # the running client
     assert sum(seen) == 8000
+
+
+def test_the_script_of_the_guide_moves_to_a_cluster_by_one_argument(client, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert_the_script_of_the_guide_moves(client)
 
 
 def test_an_error_on_a_worker_is_named_and_ends_the_run(client, tmp_path):

@@ -99,6 +99,24 @@ def coded(kind):
 
 
 @pytest.mark.parametrize(
+    ("options", "types"),
+    [({"categories": "auto"}, None), ({"nominal": "color"}, {"color": "nominal"})],
+    ids=["indicators", "codes"],
+)
+def test_text_that_is_found_in_one_part_only(options, types, tmp_path):
+    paths = files(tmp_path, 5)
+    for k, path in enumerate(paths):
+        table = pq.read_table(path)
+        color = np.array(["red", "green", f"only in {k}"])[table["y"].to_numpy()]
+        pq.write_table(table.append_column("color", pa.array(color)), path)
+    source, make = opened(paths, **options), lambda: ss.Screen("su", k=2, types=types)
+    one, found = ss.run(source, make()), ss.run(source, make(), engine="dask", rows_per_task=500)
+    assert_equal_to_one_process(found, one)
+    assert found.feature_names_in_.tolist() == one.feature_names_in_.tolist()
+    assert_same_bits(found, by_hand(source, make(), 500))
+
+
+@pytest.mark.parametrize(
     "matrix", [np.asarray, sp.csr_array, sp.csc_array, pd.DataFrame], ids=lambda m: m.__name__
 )
 def test_data_in_memory_is_cut_by_rows(matrix):
@@ -363,6 +381,8 @@ def test_a_file_that_vanishes_is_named(tmp_path):
         ({"engine": "local", "rows_per_task": 0}, ParameterError, "rows_per_task"),
         ({"engine": "local", "retries": -1}, ParameterError, "retries"),
         ({"engine": "local", "checkpoint": "x.sieve"}, ParameterError, "without checkpoints"),
+        ({"engine": "dask", "start": {"row": 9}}, ParameterError, "start is about columns, and Screen"),
+        ({"engine": "dask", "block_size": 9}, ParameterError, "block_size is about columns"),
         ({"workers": 2}, ParameterError, "workers=2 is about engines"),
         ({"rows_per_task": 2}, ParameterError, "rows_per_task=2 is about engines"),
     ],

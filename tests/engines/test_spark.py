@@ -1,9 +1,7 @@
 """Spark, classic and Connect: the laws of engines on real executors."""
 
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,14 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.exceptions import CapabilityError, ParameterError, SourceError, StreamSieveError
-from tests.engines.laws import assert_equal_to_one_process, assert_same_bits, files, opened, rows
+from tests.engines.laws import (
+    assert_equal_to_one_process,
+    assert_same_bits,
+    assert_the_script_of_the_guide_moves,
+    files,
+    opened,
+    rows,
+)
 from tests.engines.test_laws import SCREENS, by_hand
 
 pytestmark = [pytest.mark.full, pytest.mark.filterwarnings("ignore")]  # Spark's own warnings
@@ -234,9 +239,6 @@ def test_executors_have_the_versions_of_the_driver(classic, monkeypatch):
 
 def test_the_script_of_the_guide_moves_to_spark_by_one_argument(spark, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    page = (Path(__file__).parents[2] / "docs" / "guides" / "dask_and_spark.md").read_text()
-    scope = {}
-    exec(re.search(r"```python\n(.*?)```", page, re.DOTALL)[1], scope)  # noqa: S102
-    assert scope["best"](engine=spark, rows_per_task=5_000) == scope["best"]()
+    assert_the_script_of_the_guide_moves(spark)
     found = ss.run(spark.read.parquet(str(tmp_path / "clicks")), ss.Screen("f", k=3), target="bought")
     assert found.get_feature_names_out().tolist() == ["c7", "c8", "c9"]

@@ -17,6 +17,7 @@ import streamsieve as ss
 from streamsieve.exceptions import SourceError
 from streamsieve.sources import KafkaSource
 from tests.sources.mock_broker import watermarks
+from tests.sources.real_broker import START
 
 pytestmark = pytest.mark.full
 
@@ -46,7 +47,9 @@ def topic(real_broker):
 @pytest.fixture
 def source(real_broker):
     def make(name, **options):
-        return KafkaSource(name, **{"servers": real_broker.servers, "target": "y", "patience": 60, **options})
+        # as patient as the broker may take to come back
+        given = {"servers": real_broker.servers, "target": "y", "patience": START, **options}
+        return KafkaSource(name, **given)
 
     return make
 

@@ -132,6 +132,7 @@ class Composition(Part):
         held = np.arange(len(relevance.reason))
         if not self._holds_all:
             held = np.flatnonzero(relevance.reason == KEPT)
+            relevance = relevance._replace(columns=tuple(array[held] for array in relevance.columns))
         return MeasuredBlock(
             block.X[:, held], block.names, block.position, block.seconds, block.types,
             relevance=relevance, held=held, measured_by=self.fingerprint,
@@ -167,7 +168,8 @@ class Composition(Part):
         if not len(chosen):
             return Outcome(reason, statistic, p_value, start=start, found=0)
         places = block.places(chosen) if isinstance(block, MeasuredBlock) else chosen
-        outcome = self.rule.settle(Candidates(block.X, places, start + chosen, relevance.at(chosen)))
+        relevance = relevance.at(chosen, places)
+        outcome = self.rule.settle(Candidates(block.X, places, start + chosen, relevance))
         statistic = statistic.copy()  # lazy p-values still read the relevance statistics
         reason[chosen], statistic[chosen] = outcome.reason, outcome.statistic
         if isinstance(p_value, PValues):  # rejected columns show the p-value of the test that rejected them

@@ -62,10 +62,10 @@ class Relevance(NamedTuple):
         """Return placeholders for m columns, for a rule that measures relevance itself."""
         return cls(np.full(m, KEPT, np.uint8), np.full(m, np.nan), None)
 
-    def at(self, chosen: IntArray) -> Self:
-        """Return some columns."""
+    def at(self, chosen: IntArray, places: IntArray | None = None) -> Self:
+        """Return some columns; ``places`` are their positions in ``columns`` if that has fewer entries."""
         p_value = None if self.p_value is None else PValues(self.p_value.__getitem__, chosen)
-        columns = tuple(array[chosen] for array in self.columns)
+        columns = tuple(array[chosen if places is None else places] for array in self.columns)
         discrete = None if self.discrete is None else self.discrete[chosen]
         gathered = self.gathered
         return type(self)(self.reason[chosen], self.statistic[chosen], p_value, columns, discrete, gathered)
@@ -80,7 +80,8 @@ class MeasuredBlock(ColumnBlock):
     """A block with its measured relevance: the result of ``selector.measure_block``, for ``selector.offer``.
 
     It can be pickled, so blocks may be measured in other processes and offered, in order, in this one.  At a
-    fixed level ``X`` has only the columns that may still be kept; ``held`` are their positions in the block.
+    fixed level ``X`` and ``relevance.columns`` have only the columns that may still be kept; ``held`` are
+    their positions in the block.
     """
 
     relevance: Relevance = field(default_factory=lambda: Relevance.unmeasured(0))
@@ -99,13 +100,14 @@ class MeasuredBlock(ColumnBlock):
     def cut(self, part: slice) -> Self:
         """Return consecutive columns, without their names."""
         low, high, _ = part.indices(len(self.relevance.reason))
-        relevance = self.relevance.at(np.arange(low, high))
+        chosen = np.arange(low, high)
         types = None if self.types is None else self.types[part]
-        some = replace(self, names=None, relevance=relevance, types=types)
+        some = replace(self, names=None, types=types)
         if self.held is None:
-            return replace(some, X=self.X[:, part])
+            return replace(some, X=self.X[:, part], relevance=self.relevance.at(chosen))
         inside = np.flatnonzero((self.held >= low) & (self.held < high))
-        return replace(some, X=self.X[:, inside], held=self.held[inside] - low)
+        relevance = self.relevance.at(chosen, inside)
+        return replace(some, X=self.X[:, inside], relevance=relevance, held=self.held[inside] - low)
 
 
 class RelevanceTest(Part, ABC):

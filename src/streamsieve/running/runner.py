@@ -168,6 +168,12 @@ def run(
         getattr(source, "engine", None) if engine is None else engine
     )  # a distributed frame brings its own
     _check(source, selector, checkpoint, engine, resume=resume)
+    if engine is None:
+        _refuse_engine_options(workers, rows_per_task)
+    if isinstance(selector, ColumnSelector):
+        _refuse_options(selector, "rows", "columns", rows_per_task=rows_per_task)
+    else:
+        _refuse_options(selector, "columns", "rows", block_size=block_size, start=start)
     if engine is not None:
         engines = importlib.import_module("streamsieve.engines")  # the layer above: nothing else imports it
         options = {"workers": workers, "retries": retries, "progress": progress}
@@ -177,15 +183,9 @@ def run(
         check_number("batch_size", batch_size, low=1, integer=True)
         options |= {"batch_size": batch_size, "rows_per_task": rows_per_task}
         return cast(S, engines.distribute(source, selector, engine, **options))
-    _refuse_engine_options(workers, rows_per_task)
     if isinstance(selector, ColumnSelector):
         offer_all(cast(ColumnSource, source), selector, start, block_size, notify)
         return selector
-    for name, value in (("block_size", block_size), ("start", start)):
-        if value is not None:
-            raise ParameterError(
-                f"{name} is about columns, and {type(selector).__name__} streams rows: leave it out"
-            )
     check_number("batch_size", batch_size, low=1, integer=True)
     check_choice("verify", verify, ("sample", "full"))
     Schedule(every)  # checked now, not after the checkpoint was read
@@ -211,6 +211,14 @@ def _refuse_engine_options(workers: int | None, rows_per_task: int | None) -> No
     for name, value in (("workers", workers), ("rows_per_task", rows_per_task)):
         if value is not None:
             raise ParameterError(f"{name}={value!r} is about engines: give engine='local', or leave it out")
+
+
+def _refuse_options(selector: Any, about: str, streamed: str, **options: Any) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ParameterError(
+                f"{name} is about {about}, and {type(selector).__name__} streams {streamed}: leave it out"
+            )
 
 
 def _where(
