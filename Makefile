@@ -6,7 +6,7 @@ SHELL := /bin/bash
 	release-check clean
 
 # The newest Python on the path that is new enough.
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
@@ -88,7 +88,7 @@ docs-open: docs
 	$(BIN)/python -m http.server --directory docs/_build/html --bind 127.0.0.1 8000
 
 docs-check: .venv/with-dev
-	$(BIN)/python -m pytest -q --full tests/docs tests/examples/test_gallery.py
+	$(BIN)/python -m pytest -q --full tests/docs tests/examples/test_gallery.py src
 
 docs-images: .venv/with-dev
 	$(BIN)/python -m tools.pictures
