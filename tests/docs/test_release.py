@@ -53,6 +53,18 @@ def test_all_is_every_extra_of_a_user():
     assert set(EXTRAS) <= everything | parts
 
 
+def test_versions_of_python_are_the_same_everywhere():
+    kind = "Programming Language :: Python :: "
+    versions = [each.removeprefix(kind) for each in PROJECT["classifiers"] if each.startswith(kind)]
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text()
+    assert re.search(r"python: \[(.*)\]", workflow)[1] == ", ".join(f'"{each}"' for each in versions)
+    newest_first = " ".join(f"python{each}" for each in reversed(versions))
+    assert f"for p in {newest_first} python3 python;" in (ROOT / "Makefile").read_text()
+    page = (ROOT / "docs" / "start" / "installation.md").read_text()
+    assert f"wheels for {versions[0]} to {versions[-1]}" in page
+    assert PROJECT["requires-python"] == f">={versions[0]}"
+
+
 def test_the_long_description_has_no_relative_link():
     pytest.importorskip("hatchling")
     from tools.release.metadata import described
