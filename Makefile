@@ -27,7 +27,7 @@ help:
 	@echo "make release-check  build wheel and sdist, install each extra into an empty environment, use it"
 	@echo "make docs        the site, in docs/_build/html; make docs-open serves it"
 	@echo "make docs-check  README, docs and gallery say what the code does; links, names, figures, the site in a browser"
-	@echo "make docs-images pictures of the notebook and terminal faces, for the docs; needs Chromium"
+	@echo "make docs-images pictures of terminal, notebook, report and drift, for the docs; needs Chromium"
 
 .venv/made:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed, and none is on the path"; exit 1; }
