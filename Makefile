@@ -6,7 +6,7 @@ SHELL := /bin/bash
 	release-check clean
 
 # The newest Python on the path that is new enough.
-PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3 python; do \
+PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 
@@ -27,7 +27,7 @@ help:
 	@echo "make release-check  build wheel and sdist, install each extra into an empty environment, use it"
 	@echo "make docs        the site, in docs/_build/html; make docs-open serves it"
 	@echo "make docs-check  README, docs and gallery say what the code does; links, names, figures, the site in a browser"
-	@echo "make docs-images pictures of the notebook and terminal faces, for the docs; needs Chromium"
+	@echo "make docs-images pictures of terminal, notebook, report and drift, for the docs; needs Chromium"
 
 .venv/made:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed, and none is on the path"; exit 1; }
@@ -88,7 +88,7 @@ docs-open: docs
 	$(BIN)/python -m http.server --directory docs/_build/html --bind 127.0.0.1 8000
 
 docs-check: .venv/with-dev
-	$(BIN)/python -m pytest -q --full tests/docs tests/examples/test_gallery.py
+	$(BIN)/python -m pytest -q --full tests/docs tests/examples/test_gallery.py src
 
 docs-images: .venv/with-dev
 	$(BIN)/python -m tools.pictures

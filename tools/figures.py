@@ -14,10 +14,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Pages that newcomers and reviewers quote.
-PAGES = ("README.md", "docs/index.md", "docs/choose.md", "docs/faq.md", "docs/findings.md")
-#: The pages below these folders are looked at, too.
-FOLDERS = ("docs/start", "docs/guides")
+#: Pages beside others that the site writes.
+PAGES = (
+    "README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/contributing/index.md",
+    "docs/contributing/measuring.md", "docs/reference/index.md", "docs/reference/state_files.md",
+)  # fmt: skip
+#: Folders whose pages are all written; results are elsewhere.
+FOLDERS = ("docs", "docs/start", "docs/guides", "docs/extend")
 #: Where results are written by commands.
 RESULTS = ("studies/", "benchmarks/", "docs/evidence/")
 UNITS = "%|x|points|times|AUC|ns|ms|s|min|seconds|minutes|kB|KiB|MB|GB|(?:million|billion) (?:values|rows)"
@@ -88,7 +91,7 @@ def _is_held(figure: str, held: list[float]) -> bool:
 
 
 def pages() -> list[str]:
-    """Return the pages that are looked at: what newcomers quote, and every written page of the folders."""
+    """Return the pages that are looked at: all that are written by hand."""
     written = [f"{folder}/{path.name}" for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.md"))]
     return [*PAGES, *written]
 

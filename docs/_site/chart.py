@@ -23,7 +23,7 @@ CHART = {
     ),
     "Columns arrive": (
         Row("a small set, without redundancy", ("fast_osfs", "osfs")),
-        Row("the same, of millions of columns", ("saola",)),
+        Row("the same, for millions of columns", ("saola",)),
         Row("few false discoveries", ("online_fdr",)),
         Row("exactly k columns", ("top_k", "online_substitution")),
         Row("pairs that matter together", ("interaction_scan",)),
@@ -32,10 +32,10 @@ CHART = {
     ),
     "Both arrive": (Row("columns now, rows later", ("two_way",)),),
     "Nothing streams": (
-        Row("few features that share little", ("mrmr", "fcbf")),
+        Row("few features, little redundancy", ("mrmr", "fcbf")),
         Row("interactions", ("relief_f",)),
         Row("parents and children", ("hitonpc",)),
-        Row("a linear path", ("lars",)),
+        Row("a path of linear models", ("lars",)),
         Row("no target", ("spec", "inf_fs")),
     ),
 }

@@ -1,6 +1,7 @@
 """The error index: every message of an error or a warning, its cause and the way out, read off the source."""
 
 import inspect
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -105,7 +106,10 @@ def pages() -> dict[str, str]:
     ]
     for area in dict.fromkeys(AREAS.values()):
         lines += [f"## {area}", "", STACKED, "| what was wrong | way out | raised as |", "|---|---|---|"]
-        lines += [f"| {' | '.join(_split(text, kind))} | `{kind}` |" for text, kind in sorted(found[area])]
+        entries: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for text, kind in sorted(found[area]):
+            entries[_split(text, kind)].append(f"`{kind}`")
+        lines += [f"| {wrong} | {way} | {', '.join(kinds)} |" for (wrong, way), kinds in entries.items()]
         lines += [":::", ""]
     return {"reference/errors.md": "\n".join(lines)}
 
@@ -123,7 +127,8 @@ def _cause(name: str) -> str:
 def _split(text: str, kind: str) -> tuple[str, str]:
     """Return what a message says was wrong, and what it says to do, or what is to be done about its class."""
     wrong, colon, way_out = text.rpartition("; " if "; resume with" in text else ": ")
-    if colon and len(way_out) > SHORTEST and way_out[0] not in ".(":
+    says_something = any(word.isalpha() for word in wrong.split())
+    if colon and says_something and len(way_out) > SHORTEST and way_out[0] not in ".(":
         return _escaped(wrong), _escaped(way_out)
     return _escaped(text), WAYS_OUT[kind]
 
@@ -131,4 +136,4 @@ def _split(text: str, kind: str) -> tuple[str, str]:
 def _escaped(text: str) -> str:
     for mark in "\\`*_{}[]<>|$":
         text = text.replace(mark, f"\\{mark}")
-    return " ".join(text.split())
+    return re.sub(r"\.\.\.( \.\.\.)+", "...", " ".join(text.split()))

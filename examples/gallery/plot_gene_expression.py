@@ -22,14 +22,12 @@ true = rng.choice(5_000, 40, replace=False)
 genes[:, true] += 1.3 * group[:, None]
 
 lists = {
-    "level 0.01 for every gene": ss.Screen("f", alpha=0.01, correction="none").fit(
-        genes, group
-    ),
-    "ADDIS, FDR at most 0.10": ss.OnlineFDR(fdr="addis", alpha=0.10).fit(genes, group),
-    "alpha spending, FWER at most 0.05": ss.OnlineFDR(fdr="alpha_spending", alpha=0.05).fit(
-        genes, group
-    ),
+    "level 0.01 for every gene": ss.Screen("f", alpha=0.01, correction="none"),
+    "ADDIS, FDR at most 0.10": ss.OnlineFDR(fdr="addis", alpha=0.10),
+    "alpha spending, FWER at most 0.05": ss.OnlineFDR(fdr="alpha_spending", alpha=0.05),
 }
+for selector in lists.values():
+    selector.fit(genes, group)
 
 # %%
 # True and false discoveries of each list.

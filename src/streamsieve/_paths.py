@@ -170,6 +170,11 @@ def resolve(paths: Paths) -> Resolved:
 def _expand(path: Any, ignored: list[Path]) -> list[Path]:
     if not isinstance(path, (str, os.PathLike)):
         raise SourceError(f"a path must be text or a Path; got {type(path).__name__}")
+    if isinstance(path, str) and "://" in path:
+        raise SourceError(
+            f"{path!r} is an address, and paths of files are read: give a pyarrow.dataset of it (s3, gs, "
+            "hdfs), an ss.query (databases), or a copy in a file"
+        )
     file = Path(path).expanduser()
     if file.is_dir():
         return _inside(file, ignored)

@@ -42,9 +42,21 @@ def dead_links(page, root, generated):
 
 
 def without_docstring(holder, names):
-    """Return the names of a module without a docstring, and the module itself if it has none."""
-    bare = [name for name in names if not inspect.getdoc(getattr(holder, name))]
-    return bare if inspect.getdoc(holder) else [holder.__name__, *bare]
+    """Return what has no docstring: the module, its names, and public methods of its classes.
+
+    A method that overrides another may leave the words to it; a class may not.
+    """
+    bare = [] if holder.__doc__ else [holder.__name__]
+    for name in names:
+        value = getattr(holder, name)
+        bare += [] if value.__doc__ else [name]
+        own = vars(value) if inspect.isclass(value) else {}
+        methods = {each: getattr(value, each) for each in own if not each.startswith("_")}
+        bare += [
+            f"{name}.{each}" for each, method in methods.items()
+            if (inspect.isroutine(method) or isinstance(method, property)) and not inspect.getdoc(method)
+        ]  # fmt: skip
+    return bare
 
 
 def without_card(methods, carded):

@@ -131,6 +131,16 @@ def test_keys_reach_search_and_navigation(site, browser):
         ("upgrade state file", "faq"),
         ("macos", "faq"),
         ("memory usage", "faq"),
+        ("standardize features", "faq"),
+        ("outliers", "p_values"),
+        ("dates", "faq"),
+        ("s3", "faq"),
+        ("pandas dataframe", "faq"),
+        ("how many rows", "faq"),
+        ("time limit", "faq"),
+        ("thread safe", "faq"),
+        ("unlearn", "faq"),
+        ("decisions csv", "faq"),
     ],
 )
 def test_search_works_without_a_server(site, browser, words, page):

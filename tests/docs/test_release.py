@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import streamsieve
-from tools.release.__main__ import TRIALS, _run, disagreements
+from tools.release.__main__ import TRIALS, _missing, _run, disagreements
 
 ROOT = Path(__file__).parents[2]
 #: Extras for those who work on the library itself.
@@ -53,9 +53,21 @@ def test_all_is_every_extra_of_a_user():
     assert set(EXTRAS) <= everything | parts
 
 
+def test_versions_of_python_are_the_same_everywhere():
+    kind = "Programming Language :: Python :: "
+    versions = [each.removeprefix(kind) for each in PROJECT["classifiers"] if each.startswith(kind)]
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text()
+    assert re.search(r"python: \[(.*)\]", workflow)[1] == ", ".join(f'"{each}"' for each in versions)
+    newest_first = " ".join(f"python{each}" for each in reversed(versions))
+    assert f"for p in {newest_first} python3 python;" in (ROOT / "Makefile").read_text()
+    page = (ROOT / "docs" / "start" / "installation.md").read_text()
+    assert f"wheels for {versions[0]} to {versions[-1]}" in page
+    assert PROJECT["requires-python"] == f">={versions[0]}"
+
+
 def test_the_long_description_has_no_relative_link():
     pytest.importorskip("hatchling")
-    from tools.release.readme import described
+    from tools.release.metadata import described
 
     text = described((ROOT / "README.md").read_text())
     links = re.findall(r"\]\(([^)]+)\)", text)
@@ -64,6 +76,23 @@ def test_the_long_description_has_no_relative_link():
     assert "Checkpoints and Kafka" in text
     assert "drift.png" not in text
     assert described("[a](b.md), [c](https://d.org/e)") == "a, [c](https://d.org/e)"
+
+
+def test_a_workflow_knows_the_addresses_of_its_repository():
+    pytest.importorskip("hatchling")
+    from tools.release.metadata import addresses
+
+    known = addresses({"GITHUB_SERVER_URL": "https://github.com", "GITHUB_REPOSITORY": "someone/streamsieve"})
+    assert known["Source"] == "https://github.com/someone/streamsieve"
+    assert known["Documentation"] == "https://someone.github.io/streamsieve/"
+    assert set(known) == {"Documentation", "Source", "Issues", "Changelog"}
+    assert addresses({}) == {}
+
+
+def test_a_file_that_an_sdist_lacks_is_found():
+    members = ["streamsieve-0.1.0/conftest.py", "streamsieve-0.1.0/tests/README.md", "streamsieve/py.typed"]
+    wanted = ["conftest.py", "tests/README.md", "README.md", "streamsieve/py.typed"]
+    assert _missing(members, wanted) == ["README.md"]
 
 
 def test_a_tag_agrees_with_version_changelog_and_citation(tmp_path):

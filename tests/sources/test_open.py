@@ -124,6 +124,7 @@ def folder(tmp_path, monkeypatch):
     [
         ("goood.csv", {}, "there is no file goood.csv; did you mean 'good.csv'"),
         ("nowhere/f.csv", {}, r"there is no file nowhere.f.csv, nor a folder nowhere"),
+        ("s3://data/f.csv", {}, "'s3://data/f.csv' is an address, .*: give a pyarrow.dataset of it"),
         ("*.parket", {}, r"no file matches the pattern '\*.parket' \(looked from"),
         ("sub", {}, r"the folder sub holds no table: name its files, for example 'sub.\*\*.\*.parquet'"),
         ("empty.parquet", {}, r"empty.parquet is empty \(0 bytes\)"),

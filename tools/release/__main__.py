@@ -39,12 +39,8 @@ TRIALS = {
     "lowest": Trial("cli", ("", "cli", "parquet", "plot"), lowest=True),
     "sdist": Trial("", ("",), sdist=True),
 }
-#: What an sdist and a wheel must contain.
-IN_SDIST = (
-    "README.md", "LICENSE", "CITATION.cff", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
-    "CODE_OF_CONDUCT.md", "Makefile", "tests/conftest.py", "docs/conf.py",
-)  # fmt: skip
-IN_WHEEL = ("streamsieve/py.typed",)
+#: What a wheel must contain beside the code; an sdist has every file of the repository.
+IN_WHEEL = ["streamsieve/py.typed"]
 
 
 def main() -> int:
@@ -63,7 +59,7 @@ def main() -> int:
     _run(sys.executable, "-m", "build", "--outdir", "dist", ".")
     wheel, sdist = (next((ROOT / "dist").glob(pattern)) for pattern in ("*.whl", "*.tar.gz"))
     _run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist))
-    missing = [*_missing(_members(sdist), IN_SDIST), *_missing(_members(wheel), IN_WHEEL)]
+    missing = [*_missing(_members(sdist), _tracked()), *_missing(_members(wheel), IN_WHEEL)]
     if missing:
         _say(f"missing from the files to release: {', '.join(missing)}")
         return 1
@@ -89,6 +85,11 @@ def disagreements(tag: str, root: Path) -> list[str]:
     return [problem for problem, met in wanted.items() if not met]
 
 
+def _tracked() -> list[str]:
+    command = ("git", "ls-files")
+    return subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
+
+
 def _members(file: Path) -> list[str]:
     if file.suffix == ".whl":
         with zipfile.ZipFile(file) as wheel:
@@ -97,8 +98,10 @@ def _members(file: Path) -> list[str]:
         return sdist.getnames()
 
 
-def _missing(members: list[str], wanted: tuple[str, ...]) -> list[str]:
-    return [name for name in wanted if not any(f"/{member}".endswith(f"/{name}") for member in members)]
+def _missing(members: list[str], wanted: list[str]) -> list[str]:
+    """Return what is missing; the members of an sdist are in a folder of their own."""
+    there = {name for member in members for name in (member, member.partition("/")[2])}
+    return [name for name in wanted if name not in there]
 
 
 def _try(file: Path, trial: Trial) -> None:
@@ -108,7 +111,17 @@ def _try(file: Path, trial: Trial) -> None:
         python = str(Path(folder) / ("Scripts" if sys.platform == "win32" else "bin") / "python")
         name = f"streamsieve[{trial.extra}] @ {file.as_uri()}" if trial.extra else str(file)
         limits = ("--constraint", str(LOWEST)) if trial.lowest else ()
-        _run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *limits, name)
+        _run(
+            python,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-compile",
+            "--disable-pip-version-check",
+            *limits,
+            name,
+        )
         for use in trial.uses:
             _run(python, "-c", dedent(USES[use]), folder=Path(folder))
 
