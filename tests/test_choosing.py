@@ -44,10 +44,16 @@ def test_methods_and_rivals_exist_and_take_the_parameters(goal, shape):
     assert choice.reason in str(choice)
 
 
-@pytest.mark.parametrize(("columns", "k"), [(0, 20), (1, 1), (13, 6), (39, 19), (40, 20), (5000, 20)])
-def test_for_prediction_at_most_twenty_columns_and_at_most_half_are_kept(columns, k):
-    """Where the number of columns is not known (0), twenty."""
-    choice = choose(profile(columns=columns))
+@pytest.mark.parametrize(
+    ("columns", "classes", "k"),
+    [
+        (0, 2, 20), (1, 2, 1), (13, 2, 6), (39, 2, 19), (40, 2, 20), (5000, 4, 20), (5000, 0, 20),
+        (5000, 5, 25), (5000, 40, 200), (64, 10, 32), (0, 10, 50),
+    ],
+)  # fmt: skip
+def test_for_prediction_twenty_columns_or_five_per_class_and_at_most_half_are_kept(columns, classes, k):
+    """Where the number of columns is not known (0), half of them does not count."""
+    choice = choose(profile(columns=columns, classes=classes))
     assert choice.parameters == {"k": k, "alpha": 0.01}
     assert f"up to {k} column{'s' * (k != 1)}," in choice.reason
     assert choice.selector(k=7).k == 7

@@ -11,7 +11,8 @@ fdr        any                                             online_fdr         sa
 explain    any                                             interaction_scan   fast_osfs
 ========== =============================================== ================== ============
 
-``top_k`` tests at level 0.01 and keeps at most 20 columns, or half of them if there are fewer than 40.
+``top_k`` tests at level 0.01 and keeps at most 20 columns, or five per class if that is more, but never more
+than half of them.
 
 Evidence: ``python -m studies defaults`` compares the rule with fixed choices on real data sets, and reports
 separately on the sets that were not used to choose the rule.  Only a scan of pairs detects an exclusive or
@@ -39,8 +40,10 @@ GOALS = ("smallest", "accurate", "fdr", "explain")
 MANY_CLASSES = 10
 #: Columns beyond which searching conditioning sets takes too long.
 MANY_COLUMNS = 20_000
-#: Columns that are kept for prediction, at most, and the level of their test.
+#: Columns that are kept for prediction, at most, unless there are many classes; and the level of their test.
 BUDGET, LEVEL = 20, 0.01
+#: Columns that are kept for each class, if that is more.
+PER_CLASS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +146,8 @@ def choose(profile: Profile, goal: str = "accurate") -> Choice:
 
 def _accurate(profile: Profile) -> Choice:
     # the number of columns is 0 where a source does not know it
-    k = min(BUDGET, max(profile.columns // 2, 1)) if profile.columns else BUDGET
+    budget = max(BUDGET, PER_CLASS * profile.classes)
+    k = min(budget, max(profile.columns // 2, 1)) if profile.columns else budget
     reason = f"it keeps up to {k} column{'s' * (k != 1)}, by relevance and redundancy"
     rival = "fast_osfs" if profile.columns <= MANY_COLUMNS else "saola"
     return Choice(method="top_k", parameters={"k": k, "alpha": LEVEL}, reason=reason, rival=rival)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import streamsieve as ss
-from streamsieve.choosing import BUDGET, LEVEL
+from streamsieve.choosing import BUDGET, LEVEL, PER_CLASS
 from studies._columns import cells
 from studies._desk import Desk
 from studies.defaults import runs
@@ -16,15 +16,15 @@ from studies.defaults.methods import FIXED
 from studies.defaults.results import Results
 from studies.defaults.sets import Sample, halves
 
+#: The rule as it is.
+PRESENT = f"{PER_CLASS} per class, at least {BUDGET}"
 #: Columns to keep at most, from training rows and classes; no candidate keeps more than half of the columns.
 CANDIDATES: dict[str, Callable[[int, int], int]] = {
     "20": lambda _, __: 20,
     "50": lambda _, __: 50,
     "one per 16 rows, 20 to 100": lambda rows, _: min(max(rows // 16, 20), 100),
-    "5 per class, at least 20": lambda _, classes: max(5 * classes, 20),
+    PRESENT: lambda _, classes: max(PER_CLASS * classes, BUDGET),
 }
-#: The rule as it is.
-PRESENT = str(BUDGET)
 #: Seeds of the halves.
 SEEDS = 500
 

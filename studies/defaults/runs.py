@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,11 @@ def size_of(desk: Desk) -> tuple[int, int]:
     return (80, 2) if desk.quick else (MOST_ROWS, FOLDS)
 
 
-def compute(desk: Desk) -> dict[str, dict[str, Any]]:
+def compute(
+    desk: Desk, names: Sequence[str] = NAMES, methods: Sequence[str] = tuple(METHODS)
+) -> dict[str, dict[str, Any]]:
     """Return by set and method what was measured; sets and methods that are left out are not there."""
-    names = ("breast_cancer", "wine") if desk.quick else NAMES
+    names = ("breast_cancer", "wine") if desk.quick else names
     rows, folds = size_of(desk)
     found: dict[str, dict[str, Any]] = {}
     for name in (name for name in names if name not in TOO_LONG):
@@ -46,14 +49,14 @@ def compute(desk: Desk) -> dict[str, dict[str, Any]]:
             desk.skip(name, str(error))
             continue
         about = {"rows": data.X.shape[0], "columns": data.X.shape[1], "classes": len(np.unique(data.y))}
-        found[name] = {"about": about, "methods": _methods(desk, name, data, folds)}
+        found[name] = {"about": about, "methods": _methods(desk, name, data, folds, methods)}
     return found
 
 
-def _methods(desk: Desk, name: str, data: Sample, folds: int) -> dict[str, Any]:
+def _methods(desk: Desk, name: str, data: Sample, folds: int, methods: Sequence[str]) -> dict[str, Any]:
     profile = Profile.of(data.X, data.y, task="classification")
     found = {}
-    for method in METHODS:
+    for method in methods:
         if data.X.shape[1] > WIDEST.get(method, data.X.shape[1]):
             continue
         # the rule is part of what a stored result depends on

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -119,9 +120,14 @@ def test_effects_have_the_name_of_what_they_are(method, parameters, word):
     assert effect_name(registry.selector(method)(**parameters)) == word
 
 
-def test_a_comparison_has_methods_without_types(shop, capsys):
-    out = said(capsys, "compare", shop, "--target", "label", "--out", "report", "--nominal", "zip", code=2)
-    assert "--nominal is about methods that know types, and a comparison has learners that do not" in out
+@pytest.mark.parametrize(("more", "message"), [
+    (["--selectors", "top_k,grafting"], "selector grafting knows no types of columns: leave it out"),
+    (["--protocol", "prequential"], "--nominal goes with --protocol screening or streaming"),
+    (["--ordinal", "nothing"], "--ordinal nothing: there is no such feature"),
+])  # fmt: skip
+def test_a_comparison_refuses_what_would_take_codes_for_numbers(shop, capsys, more, message):
+    named = ["compare", shop, "--target", "label", "--out", "report", "--nominal", "zip"]
+    assert message in " ".join(said(capsys, *named, *more, code=2).split())
 
 
 @pytest.mark.parametrize(
@@ -150,3 +156,23 @@ def test_effects_of_types(method, regression, types, word):
     cls = type(selector)
     selector.__class__ = type(cls.__name__, (cls,), {"task_": "regression" if regression else "binary"})
     assert effect_name(selector, types) == word
+
+
+def test_a_comparison_takes_declared_types(shop, capsys):
+    named = ("--selectors", "none,top_k,fast_osfs", "--learners", "logistic", "--runs", "1", "--folds", "3")
+    types = ("--nominal", "zip,town", "--sizes", "3", "--json", "--out", "report")
+    result = json.loads(said(capsys, "compare", shop, "--target", "label", *named, *types))
+    assert result["failures"] == []
+    assert {"zip", "town", "dose"} == {*result["chosen"]["top_k"]} == {*result["chosen"]["fast_osfs"]}
+    assert "types: 2 nominal (zip, town), 1 ordinal (grade), 1 numeric" in (
+        Path("report/report.html").read_text("utf-8")
+    )
+
+
+def test_a_comparison_with_nominal_columns_leaves_out_methods_without_types(shop, capsys):
+    out = said(
+        capsys, "compare", shop, "--target", "label", "--nominal", "zip,town", "--learners", "nb",
+        "--protocol", "streaming", "--runs", "1", "--folds", "2", "--out", "report",
+    )  # fmt: skip
+    assert "selectors none, screen, top_k, saola, fast_osfs (by default)" in out
+    assert "failed" not in out

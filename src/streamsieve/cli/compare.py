@@ -21,7 +21,7 @@ from streamsieve.cli.interrupts import leave
 from streamsieve.cli.options import Reading
 from streamsieve.cli.output import say, say_json, say_table, warnings_as_notes
 from streamsieve.cli.progress import progress
-from streamsieve.cli.reading import named_ways_out
+from streamsieve.cli.reading import declared_types, named_ways_out
 from streamsieve.cli.results import types_line
 from streamsieve.cli.suspects import Suspects
 from streamsieve.column_types import guessed_types, type_names
@@ -75,6 +75,12 @@ def compare(request: Request) -> int:
     html.check_extra()
     options = request.options
     check_options(options)
+    types = declared_types(request.reading)
+    if types and options.protocol == "prequential":
+        raise ParameterError(
+            f"--{next(iter(types.values()))} goes with --protocol screening or streaming: learners that "
+            "follow rows take numbers"
+        )
     _check_folder(request)
     resumed = (request.out / CELLS).exists() and not request.overwrite
     data = compare_data.read(
@@ -82,7 +88,7 @@ def compare(request: Request) -> int:
     )
     task = data.task if request.options.task == "auto" else request.options.task
     with warnings_as_notes(quiet=request.silent, task=task), named_ways_out():
-        problem = Problem.of(data.X, data.y, task, data.names)
+        problem = Problem.of(data.X, data.y, task, data.names, data.types)
     plan = plan_for(request.options, problem)
     target = describe_target(data.y, data.target or None, str(problem.task))
     suspects = Suspects()
@@ -107,9 +113,9 @@ def compare(request: Request) -> int:
 
 
 def _types(data: compare_data.Data) -> dict[str, str]:
-    """Return the types that selectors which know types guess, by name."""
+    """Return the types that were declared, or that selectors which know types guess, by name."""
     names = data.names or [f"x{j}" for j in range(data.X.shape[1])]
-    return dict(zip(names, type_names(guessed_types(data.X)), strict=True))
+    return dict(zip(names, type_names(guessed_types(data.X)), strict=True)) | data.types
 
 
 def _best_sizes(made: Recommendation) -> dict[str, int]:

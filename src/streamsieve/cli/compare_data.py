@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from streamsieve._parameters import did_you_mean
 from streamsieve._paths import SVMLIGHT, TABLES
 from streamsieve._validation import whole_labels
 from streamsieve.cli.options import Reading
-from streamsieve.cli.reading import declared_types, described, no_weights, opened
+from streamsieve.cli.reading import declared_types, described, no_weights, opened, types_declared_of
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import Matrix, Task
 
@@ -39,6 +39,7 @@ class Data:
     names: list[str] | None
     task: str = "auto"
     notes: tuple[str, ...] = ()
+    types: dict[str, str] = field(default_factory=dict)  #: declared types of columns
     rows: npt.NDArray[Any] | None = None  #: the column that says how rows depend on each other
 
 
@@ -50,20 +51,15 @@ def read(given: list[str], reading: Reading, by: str | None = None, *, time: boo
             raise ParameterError(
                 f"--groups and --time name a column of a table, and {given[0]} is a data set"
             )
-        return _by_name(given[0], reading.target)
+        return _by_name(given[0], reading)
     if any(each.startswith("kafka://") for each in given):
         raise SourceError("a comparison goes over its data many times, and a Kafka topic has no end: save it")
     if reading.missing == "omit":
         raise ParameterError(
             "--missing omit is about one method, and a comparison has several: --missing impute"
         )
-    types = declared_types(reading)
-    if types:
-        raise ParameterError(
-            f"--{next(iter(types.values()))} is about methods that know types, and a comparison has learners "
-            "that do not: leave it out (text becomes indicators), or make indicators of codes first"
-        )
     source = opened(given, reading, exclude=() if by is None else (by,))
+    types = types_declared_of(source, reading)
     batches = list(source.rows(ROWS))
     X = [batch.X for batch in batches]
     y = np.concatenate([batch.y for batch in batches])
@@ -75,6 +71,7 @@ def read(given: list[str], reading: Reading, by: str | None = None, *, time: boo
         y=whole_labels(y),
         names=None if source.names is None else list(source.names),
         notes=tuple(described(source, reading, () if by is None else (by,))),
+        types=types,
         rows=None if by is None else np.asarray(source.times(by) if time else source.column(by)),
     )
 
@@ -86,8 +83,8 @@ def is_name(given: str) -> bool:
     return plain and not path.exists() and path.suffix.lower() not in (*TABLES, *SVMLIGHT)
 
 
-def _by_name(name: str, target: str | None) -> Data:
-    known = datasets.available()
+def _by_name(name: str, reading: Reading) -> Data:
+    known, target = datasets.available(), reading.target
     if name not in known:
         raise ParameterError(
             f"there is no file and no data set {name!r}{did_you_mean(name, known)}; data sets: "
@@ -98,4 +95,7 @@ def _by_name(name: str, target: str | None) -> Data:
     found = datasets.load(name)
     y = found.y if found.classes is None else np.asarray(found.classes)[found.y]
     task = "regression" if found.task is Task.REGRESSION else "classification"
-    return Data(name, f"{found.origin}: {found.description}", "", found.X, y, found.names, task)
+    return Data(
+        name, f"{found.origin}: {found.description}", "", found.X, y, found.names, task,
+        types=declared_types(reading),
+    )  # fmt: skip

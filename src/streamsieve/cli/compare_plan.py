@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from streamsieve._parameters import check_choice, check_number, did_you_mean
 from streamsieve._validation import TASKS
+from streamsieve.base import Selector
 from streamsieve.cli.parameters import parts_of
 from streamsieve.evaluation import learner_names, prequential, screening_protocol, selector_names
 from streamsieve.evaluation import streaming_protocol as streaming
@@ -82,7 +83,8 @@ class Plan:
             source = ArraySource(problem.X, y, problem.names)
             return prequential(source, self.selectors, self.learners, **common)
         protocol: Callable[..., Report] = screening_protocol if self.protocol == "screening" else streaming
-        return protocol(problem.X, y, self.selectors, self.learners, names=problem.names, **common)
+        about = {"names": problem.names, "types": problem.types}
+        return protocol(problem.X, y, self.selectors, self.learners, **about, **common)
 
 
 def check_options(options: Options) -> None:
@@ -233,6 +235,7 @@ def _selectors(options: Options, problem: Problem, sizes: list[int]) -> tuple[di
             for name in parts_of("--selectors", options.selectors)
         ]
     found = as_selectors(list(dict.fromkeys(names)), problem.task)
+    _check_types(found, problem)
     for selector in found.values() if options.protocol != "screening" else ():
         parameter = None if selector is None else size_parameter(selector)
         if parameter is not None:
@@ -240,8 +243,21 @@ def _selectors(options: Options, problem: Problem, sizes: list[int]) -> tuple[di
     return found, options.selectors is None
 
 
+def _check_types(selectors: dict[str, Any], problem: Problem) -> None:
+    """Refuse methods that would take the codes of nominal columns for numbers."""
+    nominal = next((name for name, kind in problem.types.items() if kind == "nominal"), None)
+    for name, selector in selectors.items() if nominal is not None else ():
+        if isinstance(selector, Selector) and "types" not in selector.parameters:
+            raise ParameterError(
+                f"--nominal {nominal}: selector {name} knows no types of columns: leave it out of "
+                "--selectors, or leave out --nominal (text becomes an indicator for each category)"
+            )
+
+
 def _default_selectors(options: Options, problem: Problem) -> list[str]:
     n, p = problem.X.shape
+    if "nominal" in problem.types.values():
+        return ["none", "screen", "top_k", "saola", "fast_osfs"]
     names = ["none", "correlation" if problem.regression else "f"]
     if options.protocol == "screening" and n * n * p <= MOST_PAIRS and not sp.issparse(problem.X):
         names.append("r_relief_f" if problem.regression else "relief_f")

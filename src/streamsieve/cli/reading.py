@@ -88,11 +88,9 @@ def declared_types(reading: Reading) -> dict[str, str]:
     return found
 
 
-def take_types(selector: Any, reading: Reading, source: Any) -> None:
-    """Declare the types of columns to a selector, or say that it knows none."""
+def types_declared_of(source: Any, reading: Reading) -> dict[str, str]:
+    """Return the types of columns that were declared; refuse columns that are no features."""
     types = declared_types(reading)
-    if not types:
-        return
     names = source.names or [f"x{j}" for j in range(source.n_columns or 0)]
     for name, kind in types.items():
         left_out = getattr(source, "left_out", {})
@@ -103,6 +101,14 @@ def take_types(selector: Any, reading: Reading, source: Any) -> None:
             raise ParameterError(f"--{kind} {name}: this column was left out ({why}), so it has no type")
         if name not in names:
             raise ParameterError(f"--{kind} {name}: there is no such feature{did_you_mean(name, names)}")
+    return types
+
+
+def take_types(selector: Any, reading: Reading, source: Any) -> None:
+    """Declare the types of columns to a selector, or say that it knows none."""
+    types = types_declared_of(source, reading)
+    if not types:
+        return
     known = selector.get_params(deep=False)
     if known.get("missing") == "omit":
         raise CapabilityError(

@@ -15,6 +15,7 @@ from streamsieve._parameters import did_you_mean
 from streamsieve.base import ColumnSelector, Selector
 from streamsieve.evaluation.candidates.learners import by_name
 from streamsieve.evaluation.engine.copies import seeds_for, unfitted
+from streamsieve.evaluation.engine.problem import Problem
 from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import BoolArray, IntArray, Matrix, Task
 from streamsieve.rows import Screen
@@ -118,6 +119,23 @@ def _for_task(name: str, selector: Any, task: Task) -> Any:
     if selector.get_params(deep=False).get("task") == "auto":
         selector.set_params(task="regression" if task is Task.REGRESSION else "classification")
     return selector
+
+
+def with_types(selector: Any, problem: Problem, columns: IntArray | None = None) -> Any:
+    """Return a copy that knows the declared types, under the names x0, x1, ... that it gives to columns.
+
+    ``columns`` are those that it is given, in order; None stands for all.  A selector that has one type for
+    all columns, or knows no types, stays as it is.
+    """
+    own = selector.types if isinstance(selector, Selector) and "types" in selector.parameters else ""
+    declared = problem.types if own is None else own
+    if isinstance(declared, str) or not declared:
+        return selector
+    names = problem.column_names
+    order = range(len(names)) if columns is None else columns
+    place = {names[j]: f"x{i}" for i, j in enumerate(order)}
+    given = {name: kind for name, kind in declared.items() if name in place or name not in names}
+    return clone(selector).set_params(types={place.get(name, name): kind for name, kind in given.items()})
 
 
 def size_parameter(selector: Any) -> str | None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from streamsieve._frames import names_of
+from streamsieve._parameters import did_you_mean
 from streamsieve._validation import check_length, matrix, task_of
 from streamsieve._values import refuse_non_finite
 from streamsieve.base.open_features import NullEstimator
+from streamsieve.column_types import TypesParameter
+from streamsieve.evaluation.engine.indicators import Indicators
 from streamsieve.evaluation.engine.settings import fingerprint
 from streamsieve.exceptions import ParameterError, SchemaError, TargetError
 from streamsieve.protocols import BoolArray, IntArray, Matrix, Task
@@ -28,9 +32,13 @@ class Problem:
     task: Task
     classes: tuple[Any, ...]  #: labels of the codes; empty for a numeric target
     names: list[str] | None
+    types: Mapping[str, str] = field(default_factory=dict)  #: declared types of columns
 
     @classmethod
-    def of(cls, X: Any, y: Any, task: str = "auto", names: Sequence[str] | None = None) -> Problem:
+    def of(
+        cls, X: Any, y: Any, task: str = "auto", names: Sequence[str] | None = None,
+        types: Mapping[str, str] | None = None,
+    ) -> Problem:  # fmt: skip
         """Check rows and target, of any container."""
         given = names_of(X) if names is None else _different(names)
         X = matrix(NullEstimator(), X, reset=True, sparse="csr")
@@ -40,21 +48,43 @@ class Problem:
             )
         refuse_non_finite(X, given)
         check_length(y, X.shape[0])
+        declared = _declared(types, given or [f"x{j}" for j in range(X.shape[1])])
         y, kind = task_of(y, task)
         if kind is Task.REGRESSION:
-            return cls(X, y, kind, (), given)
+            return cls(X, y, kind, (), given, declared)
         labels, codes = np.unique(y, return_inverse=True)
-        return cls(X, codes.astype(np.int64), kind, tuple(labels.tolist()), given)
+        return cls(X, codes.astype(np.int64), kind, tuple(labels.tolist()), given, declared)
 
     @property
     def regression(self) -> bool:
         """Whether the target is numeric."""
         return self.task is Task.REGRESSION
 
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns, x0, x1, ... if they have none."""
+        return self.names or [f"x{j}" for j in range(self.X.shape[1])]
+
+    @cached_property
+    def for_learners(self) -> Indicators:
+        """The columns as learners see them: nominal ones as an indicator for each level."""
+        nominal = [j for j, name in enumerate(self.column_names) if self.types.get(name) == "nominal"]
+        return Indicators.of(self.X, nominal)
+
     def identity(self) -> dict[str, Any]:
         """Return what makes this data this data, as JSON."""
         target = {"task": str(self.task), "classes": [str(label) for label in self.classes]}
-        return fingerprint(self.X, self.y, self.names) | target
+        types = {"types": dict(self.types)} if self.types else {}
+        return fingerprint(self.X, self.y, self.names) | target | types
+
+
+def _declared(types: Mapping[str, str] | None, names: Sequence[str]) -> Mapping[str, str]:
+    """Return declared types of columns that exist."""
+    TypesParameter().check_value("types", types or {})
+    for name in types or {}:
+        if name not in names:
+            raise SchemaError(f"types[{name!r}]: there is no such column{did_you_mean(name, names)}")
+    return dict(types or {})
 
 
 def _different(names: Sequence[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple
@@ -16,7 +16,13 @@ import numpy.typing as npt
 from streamsieve._parameters import check_choice, check_number
 from streamsieve.base import ColumnSelector
 from streamsieve.evaluation.candidates.learners import as_learners, check_scores, fresh, predicted, taken
-from streamsieve.evaluation.candidates.selectors import as_selectors, choices, in_layout, wants_raw
+from streamsieve.evaluation.candidates.selectors import (
+    as_selectors,
+    choices,
+    in_layout,
+    wants_raw,
+    with_types,
+)
 from streamsieve.evaluation.engine.jobs import JobLog, Key, Progress, RunConfig
 from streamsieve.evaluation.engine.problem import Problem, check_folds
 from streamsieve.evaluation.engine.scaling import Scaler
@@ -53,6 +59,7 @@ def screening_protocol(
     time: Any = None,
     task: str = "auto",
     names: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
     random_state: int = 0,
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -107,6 +114,9 @@ def screening_protocol(
         Type of target.
     names : list of str, default=None
         Names of the features.  If None, those of a dataframe.
+    types : dict, default=None
+        Declared types of columns by name, as ``{"zip": "nominal"}``, for selectors with a parameter ``types``
+        that is None.  Learners see an indicator for each level of a nominal column.
     random_state : int or None, default=0
         Seed of the folds and learners, the same for all selectors.
     folder : path, default=None
@@ -161,7 +171,7 @@ def screening_protocol(
     6
     """
     running = RunConfig(folder, resume, n_jobs, progress, errors)
-    problem = Problem.of(X, y, task, names)
+    problem = Problem.of(X, y, task, names, types)
     split = RowSplit.of(groups, time, len(problem.y), folds)
     runs = 1 if split.kind == "time" else runs  # there is one order of time
     check_number("runs", runs, low=1, integer=True)
@@ -248,7 +258,8 @@ class _Screening:
         return self.split.folds_of(self.problem, plan.folds, seed, stratified=not plan.literal)
 
     def _fold(self, name: str, run: int, fold: int, notes: JobLog, selections: list[list[Any]]) -> list[_Row]:
-        plan, selector, at = self.plan, self.selectors[name], _fold_of(self, run, fold)
+        plan, at = self.plan, _fold_of(self, run, fold)
+        selector = with_types(self.selectors[name], self.problem)
         seed = seed_of(plan.random_state, "selector", name, run, fold)
         rows: list[_Row] = []
         for choice in choices(selector, at.rows_for(selector), at.y, plan.sizes, seed):
@@ -298,12 +309,21 @@ class _Fold:
     """Rows of a fold in units of their standard deviation, prepared once for all selectors."""
 
     def __init__(self, problem: Problem, plan: Plan, trained: BoolArray, tested: BoolArray) -> None:
-        self._raw, self._test = problem.X[trained], problem.X[tested]
         self.y, self.y_test = problem.y[trained], problem.y[tested]
-        self._train = self._raw
-        if plan.scale:
-            scaler = Scaler(problem.X if plan.literal else self._raw)
-            self._train, self._test = scaler(self._raw), scaler(self._test)
+        self._raw, self._seen = problem.X[trained], problem.for_learners
+
+        def in_units(X: Matrix, train: Matrix) -> tuple[Matrix, Matrix]:
+            test = X[tested]
+            if not plan.scale:
+                return train, test
+            scaler = Scaler(X if plan.literal else train)
+            return scaler(train), scaler(test)
+
+        #: Training and test rows for learners.
+        self._parts = in_units(problem.X, self._raw)
+        self._train = self._parts[0]
+        if self._seen.X is not problem.X:
+            self._parts = in_units(self._seen.X, self._seen.X[trained])
         #: Rows laid out by columns, as they are (True) and scaled.
         self._by_columns: dict[bool, Matrix] = {}
 
@@ -319,7 +339,8 @@ class _Fold:
 
     def taken(self, columns: IntArray | None) -> tuple[Matrix, Matrix]:
         """Return some columns of the training and of the test rows."""
-        return taken(self._train, columns), taken(self._test, columns)
+        some = self._seen.columns(columns)
+        return taken(self._parts[0], some), taken(self._parts[1], some)
 
 
 @lru_cache(maxsize=1)

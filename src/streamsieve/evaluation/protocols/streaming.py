@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,7 @@ def streaming_protocol(
     scale: bool = True,
     task: str = "auto",
     names: Sequence[str] | None = None,
+    types: Mapping[str, str] | None = None,
     random_state: int = 0,
     folder: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -77,7 +78,8 @@ def streaming_protocol(
         Whether features are standardized to mean 0 and standard deviation 1 of the training rows.  Selectors
         that
         choose tests by the types of columns (``types``) get unscaled features.
-    task, names, random_state, folder, resume, n_jobs, progress, errors : as for :func:`screening_protocol`
+    task, names, types, random_state, folder, resume, n_jobs, progress, errors : as for
+        :func:`screening_protocol`
 
     Returns
     -------
@@ -104,7 +106,7 @@ def streaming_protocol(
     30       2.5   0.7071  2
     """
     running = RunConfig(folder, resume, n_jobs, progress, errors)
-    problem = Problem.of(X, y, task, names)
+    problem = Problem.of(X, y, task, names, types)
     check_choice("scale", scale, (False, True))
     check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
     if orders is not None:
@@ -145,6 +147,13 @@ class Plan:
             for name in selectors
         ]
 
+    def in_units(self, train: Matrix, test: Matrix) -> tuple[Matrix, Matrix]:
+        """Return training and test rows, in units of the training rows if that is asked for."""
+        if not self.scale:
+            return train, test
+        scaler = Scaler(train)
+        return scaler(train), scaler(test)
+
     def order(self, number: int, n_columns: int) -> IntArray:
         """Return the columns in the order of their arrival."""
         if self.orders is None:
@@ -178,16 +187,14 @@ class _Streaming:
         name, order, fold = str(key["selector"]), int(key["order"]), int(key["fold"])
         train_rows, test_rows = plan.parts(problem, order, fold)
         columns = plan.order(order, problem.X.shape[1])
-        raw = problem.X[train_rows]
-        train, test = raw, problem.X[test_rows]
-        if plan.scale:
-            scaler = Scaler(raw)
-            train, test = scaler(raw), scaler(test)
+        raw, seen = problem.X[train_rows], problem.for_learners
+        train, test = plan.in_units(raw, problem.X[test_rows])
         selector, y = self.selectors[name], problem.y[train_rows]
+        offered = raw if candidates.wants_raw(selector) else train
+        if seen.X is not problem.X:
+            train, test = plan.in_units(seen.X[train_rows], seen.X[test_rows])
         seed = seed_of(plan.random_state, "selector", name, order, fold)
-        looks = _kept(
-            selector, raw if candidates.wants_raw(selector) else train, y, columns, plan.checkpoints, seed
-        )
+        looks = _kept(selector, problem, offered, y, columns, plan.checkpoints, seed)
         rows: list[list[Any]] = []
         selections: list[list[Any]] = []
         for look, (kept, seconds) in zip(plan.checkpoints, looks, strict=True):
@@ -197,7 +204,7 @@ class _Streaming:
             for learner, estimator in self.learners.items():
                 score = spent = float("nan")
                 with notes.part(f"learner {learner}, after {look} columns"):
-                    A, B = taken(train, kept), taken(test, kept)
+                    A, B = taken(train, seen.columns(kept)), taken(test, seen.columns(kept))
                     seed = seed_of(plan.random_state, "learner", learner, order, fold)
                     copy = fresh(estimator, seed, len(kept))
                     started = time.perf_counter()
@@ -209,8 +216,9 @@ class _Streaming:
 
 
 def _kept(
-    selector: Any, X: Matrix, y: npt.NDArray[Any], columns: IntArray, looks: Sequence[int], seed: int
-) -> Iterator[tuple[IntArray, float]]:
+    selector: Any, problem: Problem, X: Matrix, y: npt.NDArray[Any], columns: IntArray,
+    looks: Sequence[int], seed: int,
+) -> Iterator[tuple[IntArray, float]]:  # fmt: skip
     """Yield what is kept at every look, as columns of X, and the seconds it took."""
     if selector is None:
         for look in looks:
@@ -218,9 +226,9 @@ def _kept(
         return
     ordered = candidates.in_layout(selector, X)[:, columns]  # as they arrive
     if not isinstance(selector, ColumnSelector):
-        yield from _refitted(selector, ordered, y, columns, looks, seed)
+        yield from _refitted(selector, problem, ordered, y, columns, looks, seed)
         return
-    sieve = candidates.seeded(selector, seed)
+    sieve = candidates.seeded(candidates.with_types(selector, problem, columns), seed)
     done, seconds = 0, 0.0
     for look in looks:
         block = ordered[:, done:look]
@@ -238,11 +246,12 @@ def _kept(
 
 
 def _refitted(
-    selector: Any, ordered: Matrix, y: npt.NDArray[Any], columns: IntArray, looks: Sequence[int], seed: int
-) -> Iterator[tuple[IntArray, float]]:
+    selector: Any, problem: Problem, ordered: Matrix, y: npt.NDArray[Any], columns: IntArray,
+    looks: Sequence[int], seed: int,
+) -> Iterator[tuple[IntArray, float]]:  # fmt: skip
     """Fit a baseline to the columns that have come, again at every look."""
     for look in looks:
-        copy = candidates.seeded(selector, seed)
+        copy = candidates.seeded(candidates.with_types(selector, problem, columns[:look]), seed)
         parameter = candidates.size_parameter(copy)
         wanted = None if parameter is None else copy.get_params(deep=False)[parameter]
         if parameter is not None and isinstance(wanted, int) and wanted > look:

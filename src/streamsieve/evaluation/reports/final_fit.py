@@ -19,7 +19,14 @@ from streamsieve._text import write_csv
 from streamsieve.base import ColumnSelector
 from streamsieve.base.effects import effect_name
 from streamsieve.base.showing import types_of
-from streamsieve.evaluation.candidates.selectors import chosen, in_layout, seeded, size_parameter, wants_raw
+from streamsieve.evaluation.candidates.selectors import (
+    chosen,
+    in_layout,
+    seeded,
+    size_parameter,
+    wants_raw,
+    with_types,
+)
 from streamsieve.evaluation.engine.problem import Problem
 from streamsieve.evaluation.engine.scaling import Scaler
 from streamsieve.evaluation.engine.settings import seed_of
@@ -92,14 +99,14 @@ def final_fits(
     ``tracemalloc`` sees: NumPy's arrays and Python's objects, but not what compiled code allocates.
     """
     rows = Scaler(problem.X)(problem.X) if scale else problem.X
-    names = problem.names or [f"x{j}" for j in range(problem.X.shape[1])]
+    names = problem.column_names
     found = {}
     for name, selector in selectors.items():
         if selector is not None:
             parameter = size_parameter(selector)
             size = 0 if parameter is None else min(sizes.get(name, 0), len(names))
             sized = {parameter: size} if parameter is not None and size else {}
-            copy = seeded(selector, seed_of(random_state, "final", name), sized)
+            copy = seeded(with_types(selector, problem), seed_of(random_state, "final", name), sized)
             X = problem.X if wants_raw(selector) else rows
             found[name] = _fit(name, copy, size, X, problem.y, names, batch_size)
         if progress is not None:
