@@ -165,6 +165,7 @@ def test_what_cannot_be_cut_into_ranges_is_refused(duckdb_file):
         (3, "SELECT 1", "a query goes to an address .* got 3"),
         ("duckdb:///", " ", "sql must be the text of a query"),
         ("duckdb:///", 3, "sql must be the text of a query; got 3"),
+        ("duckdb:///", " ;-- select 1", "sql must be the text of a query"),
     ],
 )
 def test_what_is_no_query_is_refused(database, sql, message):

@@ -12,7 +12,7 @@ from typing import Any
 
 from streamsieve._text import shown
 from streamsieve.exceptions import CapabilityError, SourceError
-from streamsieve.sources.statements import one_statement
+from streamsieve.sources.statements import code_of, one_statement
 
 #: Rows of a batch of an answer about a query.
 READ_ROWS = 1024
@@ -201,7 +201,7 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
     >>> [batch.X.ravel().tolist() for batch in ss.open(rows, target="y").rows(4)]
     [[0.0, 1.0, 4.0, 9.0], [16.0, 25.0]]
     """
-    if not isinstance(sql, str) or not sql.strip():
+    if not isinstance(sql, str) or not code_of(sql).strip(" \t\r\n;"):
         raise SourceError(f"sql must be the text of a query; got {sql!r}")
     known = database.startswith(tuple(ADDRESSES)) if isinstance(database, str) else _has_cursor(database)
     if not known:

@@ -79,7 +79,9 @@ def split_weight(frame: Any, weight: Any) -> tuple[Any, Any]:
             f"there is no column {weight!r} to serve as weight{did_you_mean(weight, frame.columns)}; "
             f"the columns are {some(frame.columns)}"
         )
-    values = cells(frame.select(weight), slice(None), slice(None), "F")[:, 0]
+    values = frame[weight].to_numpy()
+    if values.dtype.kind not in "cmMV":  # else refused as they are
+        values = cells(frame.select(weight), slice(None), slice(None), "F")[:, 0]
     return frame.drop(weight), as_weights(values, f"the values of the weight column {weight!r}")
 
 
