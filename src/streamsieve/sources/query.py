@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from streamsieve._text import shown
+from streamsieve._text import in_a_line, shown
 from streamsieve.exceptions import CapabilityError, SourceError
 from streamsieve.sources.statements import code_of, one_statement
 
@@ -80,8 +80,7 @@ class Query:
         except SourceError:
             raise
         except Exception as error:
-            text = " ".join(str(error).split())
-            raise SourceError(f"the query cannot be cut into ranges: {text[:500]}") from error
+            raise SourceError(f"the query cannot be cut into ranges: {in_a_line(error)[:500]}") from error
 
     @property
     def _inner(self) -> str:

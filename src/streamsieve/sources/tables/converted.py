@@ -18,6 +18,7 @@ from typing import Any
 from streamsieve._doors import given, way
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import STDIN
+from streamsieve._text import in_a_line
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
 from streamsieve.sources.statements import one_statement
@@ -153,7 +154,8 @@ class SqlTable(ConvertedTable):
         return SourceError(f"{self.shown}: the query gives no rows: begin it with select")
 
     def _failed(self, error: Exception) -> SourceError:
-        return SourceError(f"{self.shown}: the query failed: {error}: correct {way('sql', '--sql')}")
+        why = in_a_line(error)
+        return SourceError(f"{self.shown}: the query failed: {why}: correct {way('sql', '--sql')}")
 
 
 class SqliteTable(SqlTable):
