@@ -12,12 +12,15 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from campaigns.outcome import Outcome
 
 #: Cases that a child process runs before it is replaced.
 BATCH = 200
+#: Times its patience that a child may wait without computing.
+IDLE = 8
 Attempt = Callable[[Any], Outcome]
 
 
@@ -30,7 +33,8 @@ def outcomes(
     ----------
     cases : what to try; each is handed to ``attempt`` in a child process
     attempt : tries a case
-    patience : seconds without an answer after which a case counts as hung
+    patience : seconds of computing without an answer after which a case counts as hung; of waiting `IDLE`
+        times as many, because other programs may want the processors
     deadline : ``time.monotonic()`` at which no further case begins
     """
     stream = iter(cases)
@@ -58,7 +62,7 @@ def _in_child(batch: list[Any], attempt: Attempt, patience: float, deadline: flo
     ended = False
     try:
         with os.fdopen(readable, "rb") as pipe:
-            while select.select([pipe], [], [], patience)[0]:
+            while _answers(pipe, child, patience):
                 line = pipe.readline()
                 if not line:
                     ended = True
@@ -69,12 +73,32 @@ def _in_child(batch: list[Any], attempt: Attempt, patience: float, deadline: flo
             os.kill(child, signal.SIGKILL)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if not ended:
-        yield Outcome("hung", f"no answer in {patience:g} s")
+        yield Outcome("hung", f"no answer in {patience:g} s of computing, or {IDLE * patience:g} s")
         return
     if status < 0:
         yield Outcome("crashed", signal.Signals(-status).name)
     elif status:
         yield Outcome("crashed", f"exit status {status}")
+
+
+def _answers(pipe: IO[bytes], child: int, patience: float) -> bool:
+    """Wait for a child; return whether it answers before its patience is over."""
+    began = _computed(child)
+    for _ in range(IDLE):
+        if select.select([pipe], [], [], patience)[0]:
+            return True
+        if _computed(child) - began >= patience:
+            return False
+    return False
+
+
+def _computed(child: int) -> float:
+    """Return the seconds of computing that a process has taken; those of waiting where that is unknown."""
+    try:
+        fields = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return time.monotonic()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _work(batch: list[Any], attempt: Attempt, writable: int, deadline: float) -> None:

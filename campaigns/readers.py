@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import sqlite3
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -65,6 +68,8 @@ def _read(data: bytes, case: Case) -> int:
         path = Path(folder) / f"damaged{case.kind}"
         path.write_bytes(data)
         options: dict[str, Any] = {} if case.kind == ".svmlight" else {"target": "y"}
+        if case.kind == ".sqlite":
+            options["sql"] = "select * from t"
         source = ss.open(path, **options)
         if case.by_columns:
             return max((block.X.shape[0] for block in source.columns(16)), default=0)
@@ -82,11 +87,7 @@ def _whole(kind: str) -> bytes:
     rng = np.random.default_rng(0)
     X, y = np.round(rng.normal(size=(60, 5)), 3), rng.integers(0, 2, 60)
     if kind == "json":
-        rows = (
-            {**{f"f{j}": x for j, x in enumerate(row)}, "y": int(label)}
-            for row, label in zip(X, y, strict=True)
-        )
-        return "\n".join(map(json.dumps, rows)).encode()
+        return "\n".join(map(json.dumps, _fields(X, y))).encode()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "whole"
         FILES[kind](path, X, y)
@@ -97,18 +98,41 @@ def _table(X: Any, y: Any) -> pa.Table:
     return pa.table({**{f"f{j}": x for j, x in enumerate(X.T)}, "y": y})
 
 
+def _fields(X: Any, y: Any) -> list[dict[str, Any]]:
+    return [
+        {**{f"f{j}": x for j, x in enumerate(row)}, "y": int(label)} for row, label in zip(X, y, strict=True)
+    ]
+
+
+def _nested(X: Any, y: Any) -> list[dict[str, Any]]:
+    """Return rows whose last columns are in an object."""
+    return [{"f0": row.pop("f0"), "y": row.pop("y"), "of": row} for row in _fields(X, y)]
+
+
+def _write_sqlite(path: Path, X: Any, y: Any) -> None:
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("create table t (f0, f1, f2, f3, f4, y)")
+        database.executemany("insert into t values (?, ?, ?, ?, ?, ?)", np.c_[X, y].tolist())
+
+
 def _write_csv(path: Path, X: Any, y: Any) -> None:
     lines = [",".join([*map(str, row), str(label)]) for row, label in zip(X, y, strict=True)]
     path.write_text("\n".join(["f0,f1,f2,f3,f4,y", *lines]) + "\n")
 
 
-FILES: dict[str, Callable[[Path, Any, Any], None]] = {
+FILES: dict[str, Callable[[Path, Any, Any], Any]] = {
     ".csv": _write_csv,
     ".svmlight": lambda path, X, y: dump_svmlight_file(sp.csr_matrix(X), y, str(path)),
     ".parquet": lambda path, X, y: pa.parquet.write_table(_table(X, y), path),
     ".arrow": lambda path, X, y: pa.feather.write_feather(
         _table(X, y), str(path), compression="uncompressed"
     ),
+    ".jsonl": lambda path, X, y: path.write_text("\n".join(map(json.dumps, _nested(X, y))) + "\n"),
+    ".json": lambda path, X, y: path.write_text(json.dumps(_nested(X, y))),
+    ".jsonl.gz": lambda path, X, y: path.write_bytes(
+        gzip.compress("\n".join(map(json.dumps, _nested(X, y))).encode(), mtime=0)
+    ),
+    ".sqlite": _write_sqlite,
 }
 
 
@@ -146,6 +170,7 @@ def _zeroed(data: bytearray, rng: Rng) -> bytearray:
 SCRAPS = (
     b",", b"\n", b"\r\n", b'"', b"\x00", b"nan", b"inf", b"-", b"1e999", b":", b" ", b"#", b"\xff\xfe", b"{",
     b"}]",
+    b"null\n", b"[" * 20_000, b'{"a":' * 5_000,
     b"9" * 400, b"qid:", b"\xf0\x9f\x98\x80", b"\x7f\xff\xff\xff", b",,,,,,,,,,",
 )  # fmt: skip
 DAMAGES: dict[str, Callable[[bytearray, Rng], bytearray]] = {

@@ -18,6 +18,11 @@ def shown(text: object) -> str:
     return _ACTIVE.sub(lambda found: found[0].encode("unicode_escape").decode(), str(text))
 
 
+def in_a_line(error: BaseException) -> str:
+    """Return what another library says, which may show the data, in a line and escaped; at least its type."""
+    return shown(" ".join(str(error).split())) or type(error).__name__
+
+
 def plot_name(name: object, longest: int = 60) -> str:
     """Return a name as a plot draws it: never a formula between dollars, and shortened in the middle.
 

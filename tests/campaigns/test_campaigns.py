@@ -1,10 +1,16 @@
 """A short, seeded slice of every campaign; and a campaign that does find a defect."""
 
 import importlib.util
+import os
+import signal
+import time
 
+import numpy as np
 import pytest
 
+from campaigns import isolated
 from campaigns.__main__ import NAMES, run
+from campaigns.outcome import Outcome
 from streamsieve.running import resume
 
 pytestmark = pytest.mark.full
@@ -31,3 +37,17 @@ def test_a_campaign_finds_rows_that_are_lost(monkeypatch):
     tally = run("kill", seed=0, minutes=10, cases=2)  # one over rows, one over columns
     assert tally.counts == {"lost": 1, "held": 1}
     assert not tally.reached
+
+
+def test_a_case_that_waits_has_more_patience_than_one_that_computes():
+    def attempt(case):
+        if case == "dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        while case == "computes":
+            pass
+        time.sleep(3)
+        return Outcome("held")
+
+    cases = ["waits", "dies", "computes"]
+    found = isolated.outcomes(cases, attempt, patience=1.0, deadline=np.inf)
+    assert [outcome.kind for _, outcome in found] == ["held", "crashed", "hung"]

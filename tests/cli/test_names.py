@@ -143,7 +143,12 @@ def test_no_csv_file_holds_a_formula_unless_asked_for(table, raw):
     assert run(["plot", "scores", str(table), *more, "--out", "p.png", "--table", "t.csv", "--k", "20"]) == 0
     quick = ["--runs", "1", "--folds", "2", "--sizes", "20", "--learners", "nb", "--jobs", "1"]
     assert run(["compare", str(table), *more, "--out", "out", "--selectors", "saola", *quick]) == 0
-    for name in ("k.csv", "l.csv", "t.csv", "out/ledger_saola.csv"):
+    ids = pq.read_table(table).append_column("id", pa.array(["=id", *"ab" * 149, "-1"]))
+    pq.write_table(ids, "ids.parquet")
+    written = ["--k", "20", "--id", "id", "--write-data", "d.csv"]
+    assert run(["screen", "ids.parquet", *more, *written]) == 0
+    assert {"=id", "-1"} & cells("d.csv") == ({"=id", "-1"} if raw else {"-1"})
+    for name in ("d.csv", "k.csv", "l.csv", "t.csv", "out/ledger_saola.csv"):
         found = cells(name)
         for text in FORMULAS:
             assert (text in found) is raw or text == "'=quoted"

@@ -1,9 +1,12 @@
 """Damaged files end in an error that names them, never in a traceback from inside a reader."""
 
+import gzip
+
 import numpy as np
 import pytest
 
-from streamsieve.exceptions import SourceError
+import streamsieve as ss
+from streamsieve.exceptions import BadValueError, SourceError
 from streamsieve.sources import ArrowSource, SvmlightSource
 from tests.sources.kinds import FILES, N, make
 
@@ -113,3 +116,51 @@ def test_an_unreadable_file_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.open", refuse)
     with pytest.raises(SourceError, match=r"part0.csv cannot be read: .*Permission denied"):
         ArrowSource(tmp_path / "part0.csv")
+
+
+ROW = '{"a": 1, "of": {"b": 2}, "y": 0}\n'
+#: Lines at which Arrow's parser of JSON ends the process, or takes hours.
+DEADLY = {
+    "lists within lists": '{"a": ' + "[" * 5000 + "]" * 5000 + ', "y": 1}\n',
+    "objects within objects": '{"a": ' * 5000 + "1" + "}" * 5000 + "\n",
+    "brackets that close more before": '{"a": "' + "]" * 9000 + '", "b": ' + "[" * 5000 + "]" * 5000 + "}\n",
+    "never closed": "[" * 200_000,
+    "null": "null\n",
+    "null after a mark of UTF-8": "\ufeff \tnull\n",
+    "null after a carriage return": "\r\rnull\r\n",
+}
+
+
+@pytest.mark.parametrize("place", ["first", "in a later block"])
+@pytest.mark.parametrize("name", DEADLY)
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
+def test_lines_that_end_the_parser_are_refused(suffix, name, place, tmp_path):
+    text = (ROW * (60_000 if place == "in a later block" else 0) + DEADLY[name] + ROW).encode()
+    path = tmp_path / f"rows{suffix}"
+    path.write_bytes(text if suffix == ".jsonl" else gzip.compress(text, 1))
+    with pytest.raises(SourceError, match=rf"{path.name} has a (row with more than 100|line .* null)"):
+        sum(len(batch.X) for batch in ArrowSource(path, target="y").rows(5000))
+
+
+def test_brackets_in_text_and_rows_of_many_objects_are_no_levels(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    row = '{"a": 1, "t": "' + "[{" * 90 + '\\"[", "l": [' + "{}, " * 200 + '{}], "y": 1}\n'
+    path.write_text(row + ROW * 3)
+    assert [len(batch.X) for batch in ArrowSource(path, target="y", skip_text=True).rows(9)] == [4]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_names_of_objects_within_rows_do_not_hide_one_another(suffix, tmp_path):
+    rows = [ROW.strip(), '{"a": 1, "of.b": 3, "y": 1}']
+    path = tmp_path / f"rows{suffix}"
+    path.write_text("\n".join(rows) if suffix == ".jsonl" else f"[{','.join(rows)}]")
+    with pytest.raises(SourceError, match=r"two columns 'of\.b'"):
+        ArrowSource(path, target="y")
+
+
+def test_arrays_of_json_with_many_levels_or_digits_are_refused(tmp_path):
+    path = tmp_path / "rows.json"
+    for bad, why in (("[" * 5000, "more than 100"), (f'[{{"a": -1{"0" * 400}, "y": 1}}]', "'a' holds -inf")):
+        path.write_text(bad)
+        with pytest.raises((SourceError, BadValueError), match=why):
+            ss.run(ArrowSource(path, target="y"), ss.Screen("f"))

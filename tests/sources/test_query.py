@@ -166,6 +166,7 @@ def test_what_cannot_be_cut_into_ranges_is_refused(duckdb_file):
         (3, "SELECT 1", "a query goes to an address .* got 3"),
         ("duckdb:///", " ", "sql must be the text of a query"),
         ("duckdb:///", 3, "sql must be the text of a query; got 3"),
+        ("duckdb:///", " ;-- select 1", "sql must be the text of a query"),
     ],
 )
 def test_what_is_no_query_is_refused(database, sql, message):
@@ -271,3 +272,15 @@ def test_postgresql_by_address_and_by_connection(postgres):
     check_parts(postgres)
     with pytest.raises(SourceError, match="the query failed after row 0: .*nowhere"):
         ss.open(ss.query(postgres, "SELECT * FROM nowhere"))
+
+
+@pytest.mark.parametrize("door", ["query", "file"])
+def test_what_a_database_says_of_the_data_is_escaped(door, tmp_path):
+    path = tmp_path / "rows.duckdb"
+    with duckdb.connect(str(path)) as con:
+        con.execute("CREATE TABLE t AS SELECT chr(27) || '[31m' AS a, i % 2 AS y FROM range(9) r(i)")
+    sql = "SELECT CAST(a AS DOUBLE) AS a, y FROM t"
+    made = {"query": (ss.query(f"duckdb:///{path}", sql), {}), "file": (path, {"sql": sql})}
+    data, options = made[door]
+    with pytest.raises(SourceError, match=r"'\\x1b\[31m'"):
+        list(ss.open(data, target="y", **options).rows(9))

@@ -231,8 +231,21 @@ def test_arrays_of_the_wrong_shape_are_refused():
         ss.open(X, target=y, weight="w")
     with pytest.raises(SourceError, match="the weights hold a missing value"):
         ss.open(X, target=y, weight=np.ma.masked_equal([1.0, 2, 3, 4], 2))
-    with pytest.raises(SourceError, match="do not hold numbers"):
-        ss.open(X, target=y, weight=["a"] * 4)
+    with pytest.raises(SourceError, match="the weights hold a missing value"):
+        ss.open(X, target=y, weight=np.ma.masked_equal([1, 2, 3, 4], 2))
+    with pytest.raises(SourceError, match="the weights hold inf"):
+        ss.open(X, target=y, weight=np.full(4, np.longdouble("1e4000")))
+
+
+@pytest.mark.parametrize(
+    "bad", [np.array(["a"] * 4), np.ones(4, complex), np.ones(4, "M8[s]"), np.ones(4, "m8[D]")], ids=str
+)
+def test_what_is_no_number_is_no_weight(bad):
+    X, y = np.ones((4, 2)), np.arange(4) % 2
+    frame = pd.DataFrame({"a": X[:, 0], "w": bad})
+    for data, weight in ((X, bad), (frame, "w")):
+        with pytest.raises(SourceError, match="not hold numbers|could not convert"):
+            ss.open(data, target=y, weight=weight)
 
 
 def test_columns_are_not_streamed_with_weights(tmp_path):

@@ -39,8 +39,8 @@ Raw = Annotated[
     bool,
     typer.Option(
         "--raw",
-        help="Write names to CSV files as they are. Otherwise names that a spreadsheet would evaluate (those "
-        "that begin with = + - @, tab or carriage return) get a single quote before them.",
+        help="Write text to CSV files as it is. Otherwise text that a spreadsheet would evaluate (it begins "
+        "with = + - @, tab or carriage return) gets a single quote before it.",
     ),
 ]
 Overwrite = Annotated[

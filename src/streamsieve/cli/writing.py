@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from streamsieve._files import MAKER
-from streamsieve._text import write_csv
+from streamsieve._text import guarded, write_csv
 from streamsieve.cli.options import Output, Reading
 from streamsieve.cli.parameters import names_of
 from streamsieve.exceptions import CapabilityError
@@ -45,7 +45,8 @@ def write(output: Output, selector: Any, kept: list[dict[str, Any]], source: Any
     if output.save is not None:
         selector.save(output.save, overwrite=True)
     if output.write_data is not None:
-        _write_data(output.write_data, [row["feature"] for row in kept], source, reading)
+        names = [row["feature"] for row in kept]
+        _write_data(output.write_data, names, source, reading, raw=output.raw)
 
 
 def _write_features(path: Path, kept: list[dict[str, Any]], *, raw: bool) -> None:
@@ -68,7 +69,7 @@ def _write_features(path: Path, kept: list[dict[str, Any]], *, raw: bool) -> Non
             write_csv(file, chain([header], (row.values() for row in kept)), raw=raw)
 
 
-def _write_data(path: Path, kept: list[str], source: Any, reading: Reading) -> None:
+def _write_data(path: Path, kept: list[str], source: Any, reading: Reading, *, raw: bool) -> None:
     """Write identifiers, kept features and the target of all rows, a batch at a time."""
     import pyarrow as pa  # noqa: PLC0415
 
@@ -87,7 +88,20 @@ def _write_data(path: Path, kept: list[str], source: Any, reading: Reading) -> N
             seen += len(batch.X)
             yield pa.record_batch(columns)
 
-    _store(path, batches())
+    guards = path.suffix == ".csv" and not raw
+    _store(path, map(_guarded, batches()) if guards else batches())
+
+
+def _guarded(batch: Any) -> Any:
+    """Return a record batch whose names and texts no spreadsheet would evaluate."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    texts = (pa.types.is_string, pa.types.is_large_string)
+    columns = [
+        pa.array(map(guarded, each.to_pylist()), each.type) if any(is_(each.type) for is_ in texts) else each
+        for each in batch.columns
+    ]
+    return pa.record_batch(columns, names=[guarded(name) for name in batch.schema.names])
 
 
 def _store(path: Path, batches: Any) -> None:

@@ -10,9 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from streamsieve._text import shown
+from streamsieve._text import in_a_line, shown
 from streamsieve.exceptions import CapabilityError, SourceError
-from streamsieve.sources.statements import one_statement
+from streamsieve.sources.statements import code_of, one_statement
 
 #: Rows of a batch of an answer about a query.
 READ_ROWS = 1024
@@ -80,8 +80,7 @@ class Query:
         except SourceError:
             raise
         except Exception as error:
-            text = " ".join(str(error).split())
-            raise SourceError(f"the query cannot be cut into ranges: {text[:500]}") from error
+            raise SourceError(f"the query cannot be cut into ranges: {in_a_line(error)[:500]}") from error
 
     @property
     def _inner(self) -> str:
@@ -201,7 +200,7 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
     >>> [batch.X.ravel().tolist() for batch in ss.open(rows, target="y").rows(4)]
     [[0.0, 1.0, 4.0, 9.0], [16.0, 25.0]]
     """
-    if not isinstance(sql, str) or not sql.strip():
+    if not isinstance(sql, str) or not code_of(sql).strip(" \t\r\n;"):
         raise SourceError(f"sql must be the text of a query; got {sql!r}")
     known = database.startswith(tuple(ADDRESSES)) if isinstance(database, str) else _has_cursor(database)
     if not known:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,11 @@ def as_weights(values: Any, where: str) -> FloatArray:
     SourceError : a weight is missing, negative or infinite
     """
     try:
-        weights = np.asarray(values, np.float64)
+        given = np.asarray(values)
+        # NumPy itself would make numbers of dates, and drop imaginary parts
+        casting: Literal["unsafe", "safe"] = "unsafe" if given.dtype.kind in "ObuifSU" else "safe"
+        with np.errstate(over="ignore"):
+            weights = given.astype(np.float64, casting=casting)
     except (TypeError, ValueError, OverflowError) as error:
         raise SourceError(f"{where} do not hold numbers ({error}): {WHAT}") from error
     if weights.size and not (weights.min() >= 0 and weights.max() < np.inf):  # NaN is neither
@@ -43,8 +47,9 @@ def weights_of(weight: Any, n: int | None) -> FloatArray | None:
         return None
     if isinstance(weight, str):
         raise SourceError(f"only a dataframe has a column named {weight!r}: give the weights as an array")
-    # np.asarray lays open what a mask hides
-    weights = as_weights(np.ma.filled(weight, np.nan) if np.ma.is_masked(weight) else weight, "the weights")
+    if np.ma.is_masked(weight):
+        raise SourceError(f"the weights hold a missing value: {WHAT}")
+    weights = as_weights(weight, "the weights")
     if weights.ndim != 1 or (n is not None and len(weights) != n):
         raise SourceError(f"the data has {n} rows, but the weights have shape {weights.shape}: one per row")
     return weights

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import did_you_mean
+from streamsieve._text import in_a_line
 from streamsieve.protocols import FloatArray, Position, RowBatch
 from streamsieve.sources.weights import WHAT
 
@@ -81,7 +82,7 @@ def decode_by(function: Callable[[bytes], Any]) -> Decoder:
         try:
             fields = function(value)
         except Exception as error:
-            what = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            what = f"{type(error).__name__}: {in_a_line(error)}"
             raise BadMessageError(f"the function given as value raised {what}") from error
         if not isinstance(fields, Mapping):
             raise BadMessageError(

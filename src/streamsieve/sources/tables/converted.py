@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 import shutil
 import sqlite3
 import sys
@@ -17,13 +18,14 @@ from typing import Any
 from streamsieve._doors import given, way
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import STDIN
+from streamsieve._text import in_a_line
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
 from streamsieve.sources.statements import one_statement
 from streamsieve.sources.tables.dialect import LINES, header_line, is_number
 from streamsieve.sources.tables.files import READ_ROWS, IpcTable
 from streamsieve.sources.tables.fingerprint import StablePrefix
-from streamsieve.sources.tables.nested import OBJECTS, flat_row
+from streamsieve.sources.tables.nested import OBJECTS, check_levels, flat_row
 from streamsieve.sources.tables.transpose import full_disk_named, scratch_folder
 
 _NUMBERS, _DATES = (int, float), (dt.date, dt.datetime)
@@ -106,8 +108,10 @@ class JsonArrayTable(ConvertedTable):
     """A JSON array of objects, which has to be in memory to be parsed."""
 
     def _convert(self, target: Path) -> Path:
+        content = self.path.read_bytes()
+        check_levels(content, self.shown)
         try:
-            rows = json.loads(self.path.read_bytes())
+            rows = json.loads(content)
         except ValueError as error:
             raise SourceError(f"{self.shown} cannot be read as JSON: {error}: write it again") from error
         if not all(isinstance(row, dict) for row in rows):
@@ -117,13 +121,14 @@ class JsonArrayTable(ConvertedTable):
             )
         keys = {name for row in rows for name in row}
         rows = [flat_row(row) for row in rows]
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        if not rows or not names:
+        places = list(dict.fromkeys(place for row in rows for place in row))
+        if not places:
             raise SourceError(f"{self.shown} holds no rows: there is nothing to stream")
+        names = [".".join(place) for place in places]  # two places of one name are refused with the columns
         made = [name for name in names if name not in keys]
         if made:
             self.remarks.append(f"{OBJECTS}: {some(made, 3)}")
-        return write_rows(names, [[[row.get(name) for name in names] for row in rows]], target)
+        return write_rows(names, [[[row.get(place) for place in places] for row in rows]], target)
 
 
 class SqlTable(ConvertedTable):
@@ -149,7 +154,8 @@ class SqlTable(ConvertedTable):
         return SourceError(f"{self.shown}: the query gives no rows: begin it with select")
 
     def _failed(self, error: Exception) -> SourceError:
-        return SourceError(f"{self.shown}: the query failed: {error}: correct {way('sql', '--sql')}")
+        why = in_a_line(error)
+        return SourceError(f"{self.shown}: the query failed: {why}: correct {way('sql', '--sql')}")
 
 
 class SqliteTable(SqlTable):
@@ -276,11 +282,18 @@ def _array(column: Iterable[Any], type_: Any, missing: set[Any]) -> Any:
 
     convert: Any = {
         pa.string(): str,
-        pa.float64(): float,
+        pa.float64(): _number,
         pa.timestamp("us"): _moment,
         pa.binary(): lambda value: json.dumps(value).encode(),
     }[type_]
     return pa.array([None if _is_missing(value, missing) else convert(value) for value in column], type_)
+
+
+def _number(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of JSON, refused later by column and row
+        return math.inf if value > 0 else -math.inf
 
 
 def _moment(value: dt.date) -> dt.datetime:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from streamsieve._doors import given
+from streamsieve._text import in_a_line
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet
 
@@ -257,7 +258,7 @@ def named(shown: str, row: int | None = None, advice: str | None = None) -> Iter
         lzma.LZMAError,
     ) as error:
         place = "" if row is None else f" after row {row:,}"
-        text = " ".join(str(error).split()) or type(error).__name__
+        text = in_a_line(error)
         if advice is None or _is_not_utf8(text):  # whatever else is odd, the encoding comes first
             advice = _advice(text)
         raise SourceError(f"{shown} cannot be read{place}: {text[:300]}; {advice}") from error

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from streamsieve._parameters import did_you_mean
-from streamsieve._text import shown
+from streamsieve._text import in_a_line
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
 from streamsieve.sources.checks import some
@@ -26,7 +26,7 @@ def as_frame(X: Any) -> Any:
         try:
             return nw.from_native(X, eager_only=True)
         except nw.exceptions.DuplicateError as error:
-            text = shown(" ".join(str(error).split()))
+            text = in_a_line(error)
             raise SourceError(f"every column of a dataframe needs its own name: {text}") from error
         except TypeError as error:  # a name such as a list
             raise SourceError(f"the names of columns must be text or numbers: {error}") from error
@@ -79,7 +79,9 @@ def split_weight(frame: Any, weight: Any) -> tuple[Any, Any]:
             f"there is no column {weight!r} to serve as weight{did_you_mean(weight, frame.columns)}; "
             f"the columns are {some(frame.columns)}"
         )
-    values = cells(frame.select(weight), slice(None), slice(None), "F")[:, 0]
+    values = frame[weight].to_numpy()
+    if values.dtype.kind not in "cmMV":  # else refused as they are
+        values = cells(frame.select(weight), slice(None), slice(None), "F")[:, 0]
     return frame.drop(weight), as_weights(values, f"the values of the weight column {weight!r}")
 
 

@@ -2,19 +2,77 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
+
+import numpy as np
+
+from streamsieve.exceptions import SourceError
 
 #: How a remark on the data begins that says so.
 OBJECTS = "objects as columns"
+#: Levels of objects and lists within each other at most: Arrow's parser calls itself for each, and ends the
+#: process where the stack ends.
+MOST_LEVELS = 100
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"')
+#: A line that is no object but null: Arrow's parser ends the process where one is the first of a block.
+_NULL_LINE = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*null", re.MULTILINE)
 
 
-def flat_row(row: Mapping[str, Any], before: str = "") -> dict[str, Any]:
-    """Return the values of a row by the names of columns."""
-    found: dict[str, Any] = {}
+def flat_row(row: Mapping[str, Any], before: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
+    """Return the values of a row by where they are: the names of the objects around them, and their own."""
+    found: dict[tuple[str, ...], Any] = {}
     for name, value in row.items():
-        found |= flat_row(value, f"{before}{name}.") if isinstance(value, dict) else {before + name: value}
+        place = (*before, name)
+        found |= flat_row(value, place) if isinstance(value, dict) else {place: value}
     return found
+
+
+def check_levels(text: bytes, shown: str) -> None:
+    """Refuse JSON with too many objects and lists within each other."""
+    # brackets in strings count only at the second look
+    if _most_levels(text) > MOST_LEVELS and _most_levels(_STRING.sub(b"", text)) > MOST_LEVELS:
+        raise SourceError(
+            f"{shown} has a row with more than {MOST_LEVELS} objects or lists within each other, too many to "
+            "be read: leave out that row, or the field that holds them"
+        )
+
+
+def _most_levels(text: bytes) -> int:
+    """Return how deep objects and lists lie within each other at most."""
+    lower = np.frombuffer(text, np.uint8) | 32  # [ becomes {, and ] becomes }
+    opening, closing = np.flatnonzero(lower == ord("{")), np.flatnonzero(lower == ord("}"))
+    before = np.arange(len(opening)) - np.searchsorted(closing, opening)
+    return int(np.max(before + 1 - np.minimum.accumulate(before), initial=0))
+
+
+class ShallowLines:
+    """A file of JSON lines to be read from, whose lines are checked before a parser has them whole."""
+
+    closed = False
+
+    def __init__(self, file: BinaryIO, shown: str) -> None:
+        self._file, self._shown, self._begun = file, shown, bytearray()
+
+    def read(self, size: int = -1) -> bytes:
+        """Return what the file holds next."""
+        content = self._file.read(size)
+        self._begun += content
+        if not content or b"\n" in content:
+            end = self._begun.rfind(b"\n") + 1 if content else len(self._begun)
+            self._check(bytes(self._begun[:end]))
+            del self._begun[:end]
+        return content
+
+    def _check(self, lines: bytes) -> None:
+        codes = np.frombuffer(lines, np.uint8)
+        begins = lines[:1] + codes[np.flatnonzero(codes[:-1] <= ord("\r")) + 1].tobytes()
+        if any(each in begins for each in b"n \t\xef") and _NULL_LINE.search(lines.replace(b"\r", b"\n")):
+            raise SourceError(f"{self._shown} has a line that is no object but null: leave that line out")
+        if _most_levels(lines) > MOST_LEVELS:  # rarely, and then unclosed brackets in strings may add up
+            for line in lines.split(b"\n"):
+                check_levels(line, self._shown)
 
 
 def flat_fields(field: Any, before: str = "") -> list[tuple[str, Any]]:

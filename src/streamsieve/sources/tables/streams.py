@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, ClassVar
 
+from streamsieve._text import in_a_line
 from streamsieve.exceptions import SourceError, StreamSieveError
 from streamsieve.sources.tables.files import Table, plain
 from streamsieve.sources.tables.layout import kinds_of
@@ -63,7 +64,7 @@ class StreamTable(Table):
         except (StreamSieveError, GeneratorExit):
             raise
         except Exception as error:
-            text = " ".join(str(error).split()) or type(error).__name__
+            text = in_a_line(error)
             raise SourceError(
                 f"{self.shown} failed after row {row:,}: {text[:500]}; {self.advice}"
             ) from error

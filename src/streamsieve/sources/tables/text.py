@@ -29,7 +29,7 @@ from streamsieve.sources.tables.dialect import (
 )
 from streamsieve.sources.tables.files import TableFile, named, not_utf8
 from streamsieve.sources.tables.fingerprint import StablePrefix
-from streamsieve.sources.tables.nested import OBJECTS, FlatReader, flat_fields
+from streamsieve.sources.tables.nested import OBJECTS, FlatReader, ShallowLines, flat_fields
 from streamsieve.sources.text_extent import TextExtent, opened
 
 #: A line must fit into the block it is read by.
@@ -247,7 +247,7 @@ class JsonTable(TextTable):
         schema = None if columns is None else pa.schema(self._holding({*columns}))
         behavior = "infer" if schema is None else "ignore"
         reader = json.open_json(
-            file,
+            ShallowLines(file, self.shown),
             read_options=json.ReadOptions(block_size=self._block),
             parse_options=json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=behavior),
         )
