@@ -6,7 +6,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve import state
-from streamsieve.exceptions import ParameterError, SchemaError, StateError
+from streamsieve.exceptions import BadValueError, ParameterError, SchemaError, StateError
 from tests.helpers.tier import cases
 
 
@@ -84,6 +84,15 @@ def test_a_failing_callback_leaves_what_was_decided_on_record():
     expected = ss.SAOLA().begin(y)
     expected.offer(X, names=names)
     assert [d[:4] for d in sieve.ledger_] == [d[:4] for d in expected.ledger_]
+
+
+def test_what_a_selector_takes_is_settled_when_it_begins():
+    X, y = toy()
+    X[3, 1] = np.nan
+    sieve = ss.SAOLA().begin(y).set_params(missing="omit")
+    with pytest.raises(BadValueError, match="feature 'x1' has missing values"):
+        sieve.offer(X)  # the test that it began with cannot leave them out
+    assert sieve.begin(y).offer(X)[1].feature == "x1"
 
 
 def test_a_callback_must_be_set_again_after_loading(tmp_path):

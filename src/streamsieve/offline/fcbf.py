@@ -12,14 +12,12 @@ from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
 from streamsieve.column_types import ColumnTypes
 from streamsieve.decisions import REASON_CODE
+from streamsieve.dependence.blocks import TIE
 from streamsieve.offline.shared.discrete import CodedFeatures
 from streamsieve.offline.shared.ranking import best_first
 from streamsieve.offline.shared.typed_features import TypedFeatures
 from streamsieve.protocols import IntArray, Matrix, Reason, Statistic, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int
-
-#: Uncertainties that differ by less are equal: sums are rounded.
-TIE = 1e-12
 
 
 class FCBF(TypedFeatures, OfflineSelector):
