@@ -26,8 +26,8 @@ collect_ignore = (
 #: Folders that test what is outside of the package; they belong to the full tier.
 OUTSIDE = ("tests/benchmarks", "tests/studies", "tests/examples")
 
-#: Single tests of a minute and more: they begin, so that no worker waits for another at the end.
-LONG = ("tests/campaigns/", "tests/studies/test_calibration.py")
+#: A minute and more, and late in the order: it begins, so that no worker waits for another at the end.
+LONG = "tests/studies/test_calibration.py"
 
 #: Contracts choose among variants themselves.
 CONTRACTS = ("tests/contract/test_contracts.py::", "tests/learners/test_contracts.py::test_contract")
