@@ -3,9 +3,12 @@
 import os
 import pickle
 import shutil
+import signal
 import sqlite3
 import subprocess
 import tempfile
+import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -284,3 +287,16 @@ def test_what_a_database_says_of_the_data_is_escaped(door, tmp_path):
     data, options = made[door]
     with pytest.raises(SourceError, match=r"'\\x1b\[31m'"):
         list(ss.open(data, target="y", **options).rows(9))
+
+
+def test_ctrl_c_ends_a_query_of_an_sqlite_file(tmp_path):
+    path = tmp_path / "rows.sqlite"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE t (a, y)")
+    numbers = "SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < 400000000"
+    long = f"WITH RECURSIVE r(i) AS ({numbers}) SELECT count(*) AS a, 1 AS y FROM r"  # noqa: S608
+    began = time.process_time()
+    threading.Timer(1, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        ss.open(path, target="y", sql=long)
+    assert time.process_time() - began < 10  # the query takes a minute

@@ -12,7 +12,7 @@ from typing import Any
 
 from streamsieve._text import in_a_line, shown
 from streamsieve.exceptions import CapabilityError, SourceError
-from streamsieve.sources.statements import code_of, one_statement
+from streamsieve.sources.statements import code_of, ended_by_ctrl_c, one_statement
 
 #: Rows of a batch of an answer about a query.
 READ_ROWS = 1024
@@ -92,7 +92,7 @@ class Query:
         return _select("*", self._inner, f"WHERE {condition} {order}")
 
     def _run(self, sql: str, size: int) -> Iterator[Any]:
-        with closing(self._connected()) as connection:
+        with closing(self._connected()) as connection, ended_by_ctrl_c():
             if _is_duckdb(connection):
                 yield from connection.sql(sql).to_arrow_reader(size)
                 return

@@ -1,8 +1,10 @@
-"""The text of an SQL query: one statement, whatever its strings and comments hold."""
+"""SQL queries: one statement, whatever its strings and comments hold, which Ctrl-C ends."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from streamsieve._doors import way
 from streamsieve._text import shown
@@ -40,3 +42,14 @@ def one_statement(sql: str) -> str:
             + way("; a connection on which it has run can be given to query()", "")
         )
     return sql if not found else sql[: found[0][1]]
+
+
+@contextmanager
+def ended_by_ctrl_c() -> Iterator[None]:
+    """Context: Ctrl-C during a query is not an error of DuckDB, which ends the query."""
+    try:
+        yield
+    except RuntimeError as error:
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from error
+        raise

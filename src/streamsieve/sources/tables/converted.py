@@ -8,26 +8,29 @@ import math
 import shutil
 import sqlite3
 import sys
+import threading
 import urllib.parse
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from streamsieve._doors import given, way
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import STDIN
 from streamsieve._text import in_a_line
+from streamsieve._threads import answering
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
-from streamsieve.sources.statements import one_statement
+from streamsieve.sources.statements import ended_by_ctrl_c, one_statement
 from streamsieve.sources.tables.dialect import LINES, header_line, is_number
 from streamsieve.sources.tables.files import READ_ROWS, IpcTable
 from streamsieve.sources.tables.fingerprint import StablePrefix
 from streamsieve.sources.tables.nested import OBJECTS, check_levels, flat_row
 from streamsieve.sources.tables.transpose import full_disk_named, scratch_folder
 
+T = TypeVar("T")
 _NUMBERS, _DATES = (int, float), (dt.date, dt.datetime)
 #: Texts that mean a missing value, as in CSV files.
 _MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A")
@@ -164,14 +167,15 @@ class SqliteTable(SqlTable):
     def _convert(self, target: Path) -> Path:
         address = f"file:{urllib.parse.quote(str(self.path))}?mode=ro"
         try:
-            with closing(sqlite3.connect(address, uri=True)) as connection:
+            with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
                 tables = [
                     name
                     for (name,) in connection.execute(
                         "select name from sqlite_master where type in ('table', 'view')"
                     )
                 ]
-                names = [each[0] for each in connection.execute(self._query(tables)).description or ()]
+                cursor = _ended_by_ctrl_c(connection, lambda: connection.execute(self._query(tables)))
+                names = [each[0] for each in cursor.description or ()]
                 if not names:
                     raise self._no_result()
                 return write_rows(names, _Fetched(connection, self._query(tables)), target)
@@ -186,9 +190,28 @@ class _Fetched:
         self._connection, self._query = connection, query
 
     def __iter__(self) -> Iterator[list[Any]]:
-        cursor = self._connection.execute(self._query)
-        while rows := cursor.fetchmany(READ_ROWS):
+        connection = self._connection
+        cursor = _ended_by_ctrl_c(connection, lambda: connection.execute(self._query))
+        while rows := _ended_by_ctrl_c(connection, lambda: cursor.fetchmany(READ_ROWS)):
             yield rows
+
+
+def _ended_by_ctrl_c(connection: sqlite3.Connection, call: Callable[[], T]) -> T:
+    """Return what SQLite answers, or end the query: SQLite itself does not look at signals."""
+    ended = threading.Event()
+
+    def work() -> T:
+        try:
+            return call()
+        finally:
+            ended.set()
+
+    try:
+        return answering(work)
+    except KeyboardInterrupt:
+        connection.interrupt()
+        ended.wait()
+        raise
 
 
 class DuckTable(SqlTable):
@@ -202,7 +225,7 @@ class DuckTable(SqlTable):
                 f"{self.shown}: reading DuckDB files needs duckdb: pip install 'streamsieve[duckdb]'"
             ) from error
         try:
-            with duckdb.connect(str(self.path), read_only=True) as connection:
+            with duckdb.connect(str(self.path), read_only=True) as connection, ended_by_ctrl_c():
                 tables = [name for (name, *_) in connection.execute("show tables").fetchall()]
                 found = connection.sql(self._query(tables))
                 if found is None:
