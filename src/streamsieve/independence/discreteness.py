@@ -52,9 +52,11 @@ def distinct_values(
     if first is not None:
         open_ &= first <= most + 1
     chosen = np.flatnonzero(open_)
-    pointers, _, values = column_slices(X, chosen)
+    # slices of a sparse block are no copy, and those of a dense one are
+    pointers, _, values = column_slices(X, None if sp.issparse(X) else chosen)
+    places = chosen if sp.issparse(X) else np.arange(len(chosen))
     found = np.empty(len(chosen), np.int64)
-    of_columns.distinct(pointers, values.astype(np.float64, copy=False), n, most, found)
+    of_columns.distinct(pointers, values.astype(np.float64, copy=False), places, n, most, found)
     counts[chosen] = found
     return counts
 

@@ -305,7 +305,7 @@ class Bootstrap(Seeded, RowSelector):
 
     @fitted_property
     def expected_false_(self) -> float:
-        """Bound on the expected number of false discoveries at ``min_frequency``; here only a guide (Notes)."""
+        """Bound on the expected number of false discoveries at ``min_frequency``; only a guide, see Notes."""
         frequencies = self.scores_
         if self.min_frequency <= 0.5:
             return math.inf
