@@ -34,7 +34,7 @@ def first_values(X: Matrix) -> npt.NDArray[np.uint8] | None:
 
     A column has no fewer, or one less if it holds zeros of both signs.
     """
-    return None if sp.issparse(X) else np.bitwise_count(_patterns(X[:FIRST_ROWS]))
+    return None if sp.issparse(X) else _first_values(X)
 
 
 def distinct_values(
@@ -61,12 +61,13 @@ def distinct_values(
     return counts
 
 
-def _patterns(X: FloatArray) -> npt.NDArray[np.uint64]:
-    """Return a word per dense column, with a bit set for every value; equal values share one."""
-    flat, width = row_by_row(_row_major(X))
-    out = np.empty(X.shape[1], np.uint64)
-    of_rows.patterns(flat, flat.view(np.uint64), width, len(X), out)
-    return out
+def _first_values(X: FloatArray) -> npt.NDArray[np.uint8]:
+    some = _row_major(X[:FIRST_ROWS])
+    flat, width = row_by_row(some)
+    patterns = np.empty(X.shape[1], np.uint64)
+    of_rows.patterns(flat, flat.view(np.uint64), width, len(some), patterns)
+    counts: npt.NDArray[np.uint8] = np.bitwise_count(patterns)
+    return counts
 
 
 def two_by_two(
@@ -82,7 +83,7 @@ def two_by_two(
         of_columns.two_by_two(*column_slices(X), sp.issparse(X), second, counts)
         return counts[0], counts[1]
     ones, both = np.zeros((2, X.shape[1]), np.int64)
-    few = (first_values(X) if first is None else first) <= 3
+    few = (_first_values(X) if first is None else first) <= 3
     if few.any():
         some = slice(None) if few.mean() > 0.5 else np.flatnonzero(few)
         ones[some], both[some] = _two_by_two(_row_major(X[:, some]), second.astype(np.float64))
