@@ -170,16 +170,18 @@ def _table(
 
 
 @nb.njit(nogil=True, cache=True)
-def distinct(pointers: IntArray, values: FloatArray, n: int, most: int, out: IntArray) -> None:
-    """Count the distinct values of columns of n rows, without missing ones, up to ``most + 1``."""
+def distinct(
+    pointers: IntArray, values: FloatArray, chosen: IntArray, n: int, most: int, out: IntArray
+) -> None:
+    """Count the distinct values of chosen columns of n rows, without missing ones, up to ``most + 1``."""
     # a hash table, at most a quarter full, whose slots belong to the column that their stamp names
     size = 8
     while size < 4 * (most + 2):
         size *= 2
     seen, stamp = np.empty(size), np.full(size, -1)
     patterns = values.view(np.int64)
-    for j in range(len(pointers) - 1):
-        low, high = pointers[j], pointers[j + 1]
+    for j in range(len(chosen)):
+        low, high = pointers[chosen[j]], pointers[chosen[j] + 1]
         count = 0
         if high - low < n:
             seen[0] = 0.0

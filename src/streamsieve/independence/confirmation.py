@@ -126,11 +126,9 @@ class Confirmation:
         #: Whether there are two classes, or two numbers.
         self.two = len(counts) == 2 and given is None
         self._numeric = not self.two and not len(labels)
-        self._given, self._distinct = given, codes
-        if self._numeric:  # the classes of the last resort
-            above = self._y > np.median(self._y)
-            codes = (above if above.any() else self._y >= np.median(self._y)).astype(np.int64)
-        self._codes, self._counts = codes.astype(np.int64), np.bincount(codes).astype(np.int64)
+        self._given = given
+        #: Distinct value of each row, and the number of rows with each.
+        self._codes, self._counts = codes.astype(np.int64), counts.astype(np.int64)
         #: P-value of a perfect correlation: one arrangement of the target out of all.
         self.least = float(np.exp(np.sum(gammaln(counts + 1.0)) - gammaln(self.n + 1.0)))
         if self._numeric:
@@ -145,9 +143,18 @@ class Confirmation:
             )
 
     @cached_property
+    def _classes(self) -> tuple[IntArray, IntArray]:
+        """The classes of the last resort, and their sizes: a numeric target is split at its median."""
+        if not self._numeric:
+            return self._codes, self._counts
+        above = self._y > np.median(self._y)
+        codes = (above if above.any() else self._y >= np.median(self._y)).astype(np.int64)
+        return codes, np.bincount(codes)
+
+    @cached_property
     def _permuted(self) -> PermutedTargets:
-        values = self._basis[np.unique(self._distinct, return_index=True)[1]]
-        return PermutedTargets(values, self._distinct, 1 / max(self.least, 1e-300))
+        values = self._basis[np.unique(self._codes, return_index=True)[1]]
+        return PermutedTargets(values, self._codes, 1 / max(self.least, 1e-300))
 
     @cached_property
     def _table(self) -> FloatArray:
@@ -158,9 +165,8 @@ class Confirmation:
     @cached_property
     def _scores(self) -> FloatArray:
         """Normal scores of a numeric target, centered and of unit length."""
-        _, codes, counts = np.unique(self._y, return_inverse=True, return_counts=True)
-        last = np.cumsum(counts)
-        scores = self._table[2 * last - counts + 1][codes]  # twice the mean rank of each value
+        last = np.cumsum(self._counts)
+        scores = self._table[2 * last - self._counts + 1][self._codes]  # twice the mean rank of each value
         scores -= scores.mean()
         unit: FloatArray = scores / np.sqrt(scores @ scores)
         return unit
@@ -186,7 +192,7 @@ class Confirmation:
 
     def doubtful_at(self, level: float, columns: Columns) -> BoolArray:
         """Return the columns whose decision at a level may not be that of the t or F test."""
-        second = self._second if self.two else self._second[:0]
+        second = self._second if self.two else np.zeros(0, bool)
         quantile = min(-float(ndtri(level / 2)), FAR) if level < self.sure else 0.0
         if not len(second) and not quantile:
             return np.zeros(len(columns), bool)
@@ -314,9 +320,10 @@ class Confirmation:
         moments = self._scores_moments if self._numeric else self._moments
         tied = np.flatnonzero(p_value < _trusted(found, moments, self.n, SCORES_TOLERANCE))
         if len(tied):
-            bounds, some = np.empty((len(tied), len(self._counts))), columns.at(tied)
-            kernel.bounds(*some.slices, some.sparse, self._table, self._codes, self._counts, bounds)
-            tests = 1 if len(self._counts) == 2 else len(self._counts)
+            codes, counts = self._classes
+            bounds, some = np.empty((len(tied), len(counts))), columns.at(tied)
+            kernel.bounds(*some.slices, some.sparse, self._table, codes, counts, bounds)
+            tests = 1 if len(counts) == 2 else len(counts)
             p_value[tied] = np.maximum(p_value[tied], np.minimum(1.0, tests * bounds.min(axis=1)))
         return p_value
 

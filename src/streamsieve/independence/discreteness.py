@@ -34,7 +34,7 @@ def first_values(X: Matrix) -> npt.NDArray[np.uint8] | None:
 
     A column has no fewer, or one less if it holds zeros of both signs.
     """
-    return None if sp.issparse(X) else np.bitwise_count(_patterns(X[:FIRST_ROWS]))
+    return None if sp.issparse(X) else _first_values(X)
 
 
 def distinct_values(
@@ -52,19 +52,22 @@ def distinct_values(
     if first is not None:
         open_ &= first <= most + 1
     chosen = np.flatnonzero(open_)
-    pointers, _, values = column_slices(X, chosen)
+    # slices of a sparse block are no copy, and those of a dense one are
+    pointers, _, values = column_slices(X, None if sp.issparse(X) else chosen)
+    places = chosen if sp.issparse(X) else np.arange(len(chosen))
     found = np.empty(len(chosen), np.int64)
-    of_columns.distinct(pointers, values.astype(np.float64, copy=False), n, most, found)
+    of_columns.distinct(pointers, values.astype(np.float64, copy=False), places, n, most, found)
     counts[chosen] = found
     return counts
 
 
-def _patterns(X: FloatArray) -> npt.NDArray[np.uint64]:
-    """Return a word per dense column, with a bit set for every value; equal values share one."""
-    flat, width = row_by_row(_row_major(X))
-    out = np.empty(X.shape[1], np.uint64)
-    of_rows.patterns(flat, flat.view(np.uint64), width, len(X), out)
-    return out
+def _first_values(X: FloatArray) -> npt.NDArray[np.uint8]:
+    some = _row_major(X[:FIRST_ROWS])
+    flat, width = row_by_row(some)
+    patterns = np.empty(X.shape[1], np.uint64)
+    of_rows.patterns(flat, flat.view(np.uint64), width, len(some), patterns)
+    counts: npt.NDArray[np.uint8] = np.bitwise_count(patterns)
+    return counts
 
 
 def two_by_two(
@@ -80,7 +83,7 @@ def two_by_two(
         of_columns.two_by_two(*column_slices(X), sp.issparse(X), second, counts)
         return counts[0], counts[1]
     ones, both = np.zeros((2, X.shape[1]), np.int64)
-    few = (first_values(X) if first is None else first) <= 3
+    few = (_first_values(X) if first is None else first) <= 3
     if few.any():
         some = slice(None) if few.mean() > 0.5 else np.flatnonzero(few)
         ones[some], both[some] = _two_by_two(_row_major(X[:, some]), second.astype(np.float64))

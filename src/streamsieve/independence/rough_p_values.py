@@ -69,7 +69,9 @@ class RoughAndReplaced(ReplacedPValues):
     def rough(self, part: IntArray, edges: tuple[float, ...]) -> tuple[FloatArray, BoolArray]:
         """Return some p-values, and which of them are lower bounds on the same side of all ``edges``."""
         p_values, rough = self._before.rough(part, edges)
-        place = np.minimum(np.searchsorted(self._at, part), len(self._at) - 1)
-        found = np.flatnonzero(self._at[place] == part)
+        place = np.full(len(self), -1)
+        place[self._at] = np.arange(len(self._at))
+        place = place[part]
+        found = np.flatnonzero(place >= 0)
         p_values[found], rough[found] = self._values[place[found]], False
         return p_values, rough
