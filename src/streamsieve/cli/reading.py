@@ -16,7 +16,14 @@ from streamsieve._paths import is_svmlight
 from streamsieve._text import shown
 from streamsieve.cli.options import Reading, check_reading
 from streamsieve.cli.parameters import listed_names, names_of
-from streamsieve.exceptions import BadValueError, CapabilityError, DateWarning, ParameterError, SourceError, TargetError
+from streamsieve.exceptions import (
+    BadValueError,
+    CapabilityError,
+    DateWarning,
+    ParameterError,
+    SourceError,
+    TargetError,
+)
 
 KAFKA = "kafka://"
 #: Reasons to leave out several columns, for one.

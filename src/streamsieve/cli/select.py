@@ -27,7 +27,15 @@ from streamsieve.cli.options import Engine, Output, Reading
 from streamsieve.cli.output import check_files, console, say, say_json, warnings_as_notes
 from streamsieve.cli.parameters import parsed, plain_parameters, task_parameter
 from streamsieve.cli.progress import progress
-from streamsieve.cli.reading import check, described, features_of, named_target, named_ways_out, opened, take_types
+from streamsieve.cli.reading import (
+    check,
+    described,
+    features_of,
+    named_target,
+    named_ways_out,
+    opened,
+    take_types,
+)
 from streamsieve.cli.results import (
     confirmed_features,
     counts_of,

@@ -7,8 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from streamsieve._files import MAKER
 from streamsieve._text import write_csv
 from streamsieve.cli.options import Output, Reading

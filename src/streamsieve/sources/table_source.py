@@ -83,7 +83,7 @@ class TableSource(ShownSource, Generic[T]):
         return np.concatenate(pieces)
 
     def as_written(self, name: str) -> Any:
-        """Return all values of one column as Arrow values; those of text with separators keep their digits."""
+        """Return one column as Arrow values; those of text with separators keep their digits."""
         import pyarrow as pa  # noqa: PLC0415
 
         layout = self._layout

@@ -90,6 +90,7 @@ class ExcelTable(ConvertedTable):
 
     def no_names(self, name: str) -> str:
         """Return which other sheets may have the column."""
+        del name
         others = [] if self._sheet else self._sheets[1:]
         ways = (given("sheet", each) for each in others[:3])
         return f"; this is the first of {len(others) + 1} sheets: {' or '.join(ways)}" if others else ""

@@ -52,7 +52,7 @@ class Table(ABC):
         return ""
 
     def as_written(self, name: str) -> Table:
-        """Return the table with one column as it is written, where its numbers may lose digits; else itself."""
+        """Return the table with one column as it is written, where its numbers may lose digits."""
         del name
         return self
 
