@@ -373,7 +373,7 @@ CASES = {
     "array.json": Case(lambda path: frame().to_json(path, orient="records")),
     "sheet.xlsx": Case(excel),
     "sheets.xlsx": Case(
-        lambda path: excel(path, ("notes", "patients")), error="has no column 'label'",
+        lambda path: excel(path, ("notes", "patients")), error="the first of 2 sheets: --sheet patients",
         advice=("--sheet", "patients"),
     ),
     "table.parquet": Case(lambda path: frame().to_parquet(path, index=False)),
@@ -388,7 +388,7 @@ CASES = {
         lambda path: pq.write_table(
             pa.Table.from_pandas(frame()).append_column("scan", pa.array([[1, 2]] * N)), path
         ),
-        says="1 other types left out (scan)",
+        says="1 other type left out (scan)",
     ),
     "patients.sqlite": Case(
         sqlite, error="with the tables 'patients'", advice=("--sql", "select * from patients")
@@ -398,7 +398,7 @@ CASES = {
         database, error="""say which rows to read, --sql 'select * from "lab values"'""",
         advice=("--sql", "select * from analysis"),
     ),
-    "types.parquet": Case(typed, says="1 other types left out (user), 1 dates left out (seen)"),
+    "types.parquet": Case(typed, says="1 other type left out (user), 1 date left out (seen)"),
     "nested.json": Case(
         lambda path: with_column("user", [{"id": i % 3} for i in range(N)]).to_json(path, orient="records"),
         says="objects as columns: 'user.id'",
@@ -413,7 +413,7 @@ CASES = {
         lambda path: with_column("tags", [["a"] * (i % 3) for i in range(N)]).to_json(
             path, orient="records", lines=True
         ),
-        says="1 other types left out (tags)",
+        says="1 other type left out (tags)",
     ),
     "page.xls": Case(
         plain("<html><table><tr><td>dose</td></tr></table></html>"), error="it is a web page or XML",
@@ -474,7 +474,7 @@ CASES = {
         plain(text(with_column("city", CITIES))), options=("--categories", "refuse"),
         error="--categories auto", advice=("--categories", "auto"),
     ),
-    "dates.csv": Case(dated, says="1 dates left out (seen); --dates makes numbers"),
+    "dates.csv": Case(dated, says="1 date left out (seen); --dates makes numbers"),
     "dates_used.csv": Case(dated, options=("--dates",), says="5 offered"),
     "dates_german.csv": Case(
         lambda path: dated(path, "%d.%m.%Y"), options=("--dates",), says="dates of seen as day.month.year"
@@ -486,7 +486,7 @@ CASES = {
         lambda path: dated(path, "%m/%d/%Y %H:%M"), options=("--dates",), says="dates of seen as month/day/year"
     ),
     "dates_in_text.csv": Case(
-        lambda path: dated(path, "%d.%m.%Y"), says="1 dates left out (seen); --dates makes numbers"
+        lambda path: dated(path, "%d.%m.%Y"), says="1 date left out (seen); --dates makes numbers"
     ),
     "dates_ambiguous.csv": Case(
         plain(text(with_column("seen", [f"{1 + i % 12:02}/{1 + i % 7:02}/2024" for i in range(N)]))),

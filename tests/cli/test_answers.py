@@ -399,6 +399,7 @@ def test_methods_fit_the_terminal_and_can_be_filtered(capsys):
     lines = said(capsys, "methods").splitlines()
     assert len(lines) <= 50  # two screens
     assert max(map(len, lines)) <= 80
+    assert "..." not in "".join(lines)  # and no line is cut
     some = said(capsys, "methods", "--offline", "--task", "regression")
     assert "mrmr" in some
     assert "saola" not in some

@@ -1,5 +1,7 @@
 """What ``streamsieve compare`` settles before it runs: sizes, selectors, batches."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -56,3 +58,11 @@ def test_default_selectors_follow_task_and_protocol():
     assert list(planned(40, 8).selectors) == ["none", "f", "relief_f", *shared]
     assert list(planned(40, 8, regression=True).selectors) == ["none", "correlation", "r_relief_f", *shared]
     assert list(planned(40, 8, "streaming").selectors) == ["none", "f", *shared, "alpha_investing"]
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_the_method_that_select_takes_is_among_the_default_selectors(regression):
+    plan = planned(40, 8, regression=regression)
+    taken, tried = re.match("select takes (.+) by default: .+; also try (.+)", plan.description[0]).groups()
+    assert {taken, tried} <= {*plan.selectors}
+    assert not any("select takes" in line for line in planned(40, 8, "prequential").description)

@@ -57,6 +57,14 @@ def test_an_infinity_names_options_that_help(command, value, condition, tmp_path
     said(capsys, *base, "--exclude", column.strip("'"))
 
 
+def test_an_infinity_in_a_comparison_names_its_file(tmp_path, refused):
+    data = frame()
+    data.loc[7, "dose"] = np.inf
+    data.to_csv(tmp_path / "t.csv", index=False)
+    base = ["compare", tmp_path / "t.csv", "--target", "label", "--out", tmp_path / "report"]
+    refused(base, "error: t.csv: feature 'dose' holds inf: --where 'dose<inf' leaves such rows out")
+
+
 def test_a_ledger_of_the_end_only_is_said_to_be_one(table, tmp_path, capsys):
     base = ["screen", table, "--target", "label", "--k", "2", "--ledger", tmp_path / "l.csv"]
     assert "note: the ledger holds the selection at the end; --review-every 1000 records" in said(
@@ -178,6 +186,63 @@ def test_completion_for_the_shell():
         check=True,
     )
     assert done.stdout.split() == ["select"]
+
+
+@pytest.mark.parametrize("command", [["screen"], ["select", "--missing", "omit"]])
+def test_missing_values_are_not_skipped_in_silence(command, tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    data = frame()
+    data.loc[[3, 7], "noise_1"] = np.nan
+    data.to_csv(path, index=False)
+    base = [*command, path, "--target", "label"]
+    assert "note: missing values in noise_1: each test uses the rows that are complete" in said(capsys, *base)
+    assert "missing values" not in said(capsys, *base, "--exclude", "noise_1")
+
+
+def test_identifiers_stay_as_they_are_written(tmp_path, capsys):
+    path, out = tmp_path / "t.csv", tmp_path / "reduced.csv"
+    ids = [f"{j:05}" for j in range(N)], [str(12345678901234567 + j) for j in range(N)]
+    frame().assign(zip=ids[0], user=ids[1]).to_csv(path, index=False)
+    said(capsys, "select", path, "--target", "label", "--id", "zip,user", "--write-data", out)
+    written = pd.read_csv(out, dtype=str)
+    assert (written["zip"].tolist(), written["user"].tolist()) == ids
+
+
+def test_missing_values_of_the_reduced_table_are_empty(tmp_path, capsys):
+    path, out = tmp_path / "t.csv", tmp_path / "reduced.csv"
+    data = frame()
+    data.loc[3, "dose"] = np.nan
+    data.to_csv(path, index=False)
+    said(capsys, "select", path, "--target", "label", "--missing", "omit", "--write-data", out)
+    assert out.read_text().splitlines()[4].startswith(",")
+
+
+@pytest.mark.parametrize(
+    ("option", "way"),
+    [
+        ("--k", "No such option: --k. A parameter of the method is given by --param k=VALUE\n"),
+        ("--missin", "No such option: --missin (Possible options: --missing)\n"),
+    ],
+)
+def test_an_option_that_is_a_parameter_names_the_way(option, way, table, capsys):
+    assert run(["select", table, "--target", "label", "--method", "mrmr", option, "3"]) == 2
+    assert way in capsys.readouterr().err
+
+
+def test_several_columns_are_explained_at_once(table, capsys):
+    base = ["select", table, "--target", "label", "--quiet", "--explain", "dose,noise_0"]
+    assert [line.split(":")[0] for line in said(capsys, *base).splitlines()] == ["dose", "noise_0"]
+
+
+@pytest.mark.parametrize("command", [["select"], ["screen"], ["compare", "--out", "report"]])
+def test_an_ambiguous_target_is_called_by_its_name(command, tmp_path, monkeypatch, refused):
+    monkeypatch.chdir(tmp_path)
+    pd.concat([frame()] * 3).assign(visits=np.arange(3 * N) % 25).to_csv("t.csv", index=False)
+    refused(
+        [*command, "t.csv", "--target", "visits", "--exclude", "label"],
+        "error: the target column 'visits' holds 25 different whole numbers over 360 rows",
+        "--task classification or --task regression",
+    )
 
 
 def test_a_ranking_needs_no_guess_about_the_order():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -67,11 +68,21 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         code = INTERRUPTED
     except _UsageError as error:
         error.message = shown(error.message)
+        _about_parameters(error)
         error.show()
         return int(error.exit_code)
     if code == INTERRUPTED:  # typer may turn Ctrl-C into this exit code itself
         say_interrupted()
     return code if isinstance(code, int) else 0
+
+
+def _about_parameters(error: Any) -> None:
+    """Say how the parameters of a method are given, where an option that a command lacks may be one."""
+    name, command = getattr(error, "option_name", ""), error.ctx and error.ctx.command
+    options = [option for each in getattr(command, "params", ()) for option in each.opts]
+    if "--param" in options and name and not get_close_matches(name, options, cutoff=0.8):
+        error.possibilities = None
+        error.message += f". A parameter of the method is given by --param {name.lstrip('-')}=VALUE"
 
 
 def _version(wanted: bool) -> None:

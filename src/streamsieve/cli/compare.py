@@ -21,7 +21,7 @@ from streamsieve.cli.interrupts import leave
 from streamsieve.cli.options import Reading
 from streamsieve.cli.output import say, say_json, say_table, warnings_as_notes
 from streamsieve.cli.progress import progress
-from streamsieve.cli.reading import declared_types, named_ways_out
+from streamsieve.cli.reading import declared_types, named_target, named_ways_out
 from streamsieve.cli.results import types_line
 from streamsieve.cli.suspects import Suspects
 from streamsieve.column_types import guessed_types, type_names
@@ -87,7 +87,11 @@ def compare(request: Request) -> int:
         request.data, request.reading, options.groups or options.time, time=options.time is not None
     )
     task = data.task if request.options.task == "auto" else request.options.task
-    with warnings_as_notes(quiet=request.silent, task=task), named_ways_out():
+    with (
+        warnings_as_notes(quiet=request.silent, task=task, target=request.reading.target),
+        named_ways_out(where=f"{data.name}: "),
+        named_target(request.reading.target),
+    ):
         problem = Problem.of(data.X, data.y, task, data.names, data.types)
     plan = plan_for(request.options, problem)
     target = describe_target(data.y, data.target or None, str(problem.task))

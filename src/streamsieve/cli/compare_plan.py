@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from streamsieve._parameters import check_choice, check_number, did_you_mean
 from streamsieve._validation import TASKS
 from streamsieve.base import Selector
+from streamsieve.choosing import Profile, choose
 from streamsieve.cli.parameters import parts_of
 from streamsieve.evaluation import learner_names, prequential, screening_protocol, selector_names
 from streamsieve.evaluation import streaming_protocol as streaming
@@ -119,6 +120,12 @@ def plan_for(options: Options, problem: Problem) -> Plan:
         f"selectors {', '.join(selectors)}{' (by default)' * own}",
         f"learners {', '.join(learners)}{' (by default)' * own_learners}",
     ]
+    if own and options.protocol != "prequential":
+        profile = Profile(rows=n, columns=p, task=problem.task, classes=len(problem.classes))
+        choice = choose(profile)
+        description.insert(
+            0, f"select takes {choice.method} by default: {choice.reason}; also try {choice.rival}"
+        )
     settings: dict[str, Any] = {"random_state": options.seed}
     runs, folds = 1 if options.time else options.runs or RUNS, options.folds or FOLDS
     cells, batch_size = runs * folds * len(selectors), None

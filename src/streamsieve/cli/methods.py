@@ -23,6 +23,8 @@ _HEADINGS = {
 }
 #: What the target may be, in a letter each.
 _LETTERS = {Task.BINARY: "b", Task.MULTICLASS: "m", Task.REGRESSION: "r"}
+#: Words before which a phrase may end.
+_JOINING = ("and", "by", "for", "from", "of", "or", "that", "with")
 _SECTION = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
 
 
@@ -89,7 +91,7 @@ def _lines(found: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _clause(text: str, room: int) -> str:
-    """Return as much of a sentence as fits, up to the end of a clause or of a word."""
+    """Return as much of a sentence as fits, up to the end of a clause, or of a phrase that needs no more."""
     text = text.rstrip(".")
     if len(text) <= room:
         return text
@@ -97,10 +99,9 @@ def _clause(text: str, room: int) -> str:
     cut = max(head.rfind(mark) for mark in (":", ",", ";", " ("))
     if head[:cut].count("(") > head[:cut].count(")"):  # not within parentheses
         cut = head.rfind(" (")
-    if cut > room // 3:
-        return head[:cut]
-    head = text[: room - 3]
-    return f"{head[: head.rfind(' ')]} ..."
+    if cut <= room // 3:
+        cut = max(head.rfind(f" {word} ") for word in _JOINING)
+    return head[:cut]
 
 
 # ------------------------------------------------------------------------------------ one method

@@ -172,8 +172,7 @@ class Output:
         Path | None, typer.Option(metavar="FILE", help="Write the selector here, for ss.load in Python.")
     ] = None
     explain: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FEATURE", help="Say why this feature was kept or not; may be repeated."),
+        list[str] | None, typer.Option(metavar="A,B", help="Say why these features were kept or not.")
     ] = None
     code: Annotated[
         bool, typer.Option("--code", help="Print a scikit-learn pipeline that makes the same selection.")

@@ -16,9 +16,18 @@ from streamsieve._paths import is_svmlight
 from streamsieve._text import shown
 from streamsieve.cli.options import Reading, check_reading
 from streamsieve.cli.parameters import listed_names, names_of
-from streamsieve.exceptions import BadValueError, CapabilityError, DateWarning, ParameterError, SourceError
+from streamsieve.exceptions import (
+    BadValueError,
+    CapabilityError,
+    DateWarning,
+    ParameterError,
+    SourceError,
+    TargetError,
+)
 
 KAFKA = "kafka://"
+#: Reasons to leave out several columns, for one.
+_ONE = {"dates": "date", "other types": "other type"}
 
 
 def check(reading: Reading) -> None:
@@ -127,15 +136,18 @@ def take_types(selector: Any, reading: Reading, source: Any) -> None:
 
 
 @contextmanager
-def named_ways_out(selector: Any = None) -> Iterator[None]:
-    """Context: a complaint about a missing value names the options that help, for one method or for all."""
+def named_ways_out(selector: Any = None, where: str = "") -> Iterator[None]:
+    """Context: a complaint about a missing value names the options that help, for one method or for all.
+
+    ``where`` is where the value is, unless the complaint says it.
+    """
     try:
         yield
     except BadValueError as error:
         found = re.match("(.*)Input X contains NaN: (feature (.*) has missing values)", str(error))
         if not found:  # an infinity, or too large a number
-            raise _too_large(error) from error
-        where, what, feature = found[1], found[2], ast.literal_eval(found[3])
+            raise _too_large(error, where) from error
+        where, what, feature = found[1] or where, found[2], ast.literal_eval(found[3])
         omit = ""
         if selector is not None and "missing" in selector.get_params(deep=False):
             omit = "--missing omit (each test uses the rows that are complete), "
@@ -143,12 +155,23 @@ def named_ways_out(selector: Any = None) -> Iterator[None]:
         raise BadValueError(f"{where}{what}: {advice}", error.feature, error.value) from error
 
 
-def _too_large(error: BadValueError) -> BadValueError:
+@contextmanager
+def named_target(name: str | None) -> Iterator[None]:
+    """Context: a complaint about y names the column that it is."""
+    try:
+        yield
+    except TargetError as error:
+        if name is None or not str(error).startswith("y "):
+            raise
+        raise TargetError(f"the target column {name!r}{str(error)[1:]}") from error
+
+
+def _too_large(error: BadValueError, where: str) -> BadValueError:
     """Return an error about an infinity that names the options that help."""
     found = re.match("(.*)Input X contains infinity: (feature (.*) holds (-?inf))", str(error))
     if not found:
         return error
-    where, what, feature, value = found[1], found[2], ast.literal_eval(found[3]), found[4]
+    where, what, feature, value = found[1] or where, found[2], ast.literal_eval(found[3]), found[4]
     kept = f"{feature}{'>' if value == '-inf' else '<'}{value}"
     advice = (
         f"--where {shlex.quote(kept)} leaves such rows out, --exclude {listed_names([feature])} the column"
@@ -182,7 +205,11 @@ def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list
                 "id": [n for n in names if n in ids],
                 "for the rows": [n for n in names if n in others],
             }
-        parts += [f"{len(some):,} {what} left out ({_names(some)})" for what, some in groups.items() if some]
+        parts += [
+            f"{len(some):,} {_ONE.get(what, what) if len(some) == 1 else what} left out ({_names(some)})"
+            for what, some in groups.items()
+            if some
+        ]
     total = offered + sum(map(len, left_out.values()))
     lines.append(f"{total:,} column{'s' * (total != 1)}: {', '.join(parts)}")
     if "dates" in left_out:
@@ -213,4 +240,7 @@ def features_of(column: str, source: Any) -> list[str]:
         raise ParameterError(
             f"--explain {column}: this column was left out ({why}), so there is no decision on it"
         )
+    listed = names_of("--explain", [column])
+    if len(listed) > 1:
+        return [feature for each in listed for feature in features_of(each, source)]
     raise ParameterError(f"there is no feature {column!r}{did_you_mean(column, names)}")

@@ -27,7 +27,15 @@ from streamsieve.cli.options import Engine, Output, Reading
 from streamsieve.cli.output import check_files, console, say, say_json, warnings_as_notes
 from streamsieve.cli.parameters import parsed, plain_parameters, task_parameter
 from streamsieve.cli.progress import progress
-from streamsieve.cli.reading import check, described, features_of, named_ways_out, opened, take_types
+from streamsieve.cli.reading import (
+    check,
+    described,
+    features_of,
+    named_target,
+    named_ways_out,
+    opened,
+    take_types,
+)
 from streamsieve.cli.results import (
     confirmed_features,
     counts_of,
@@ -86,7 +94,8 @@ def select(request: Request, method: str | None, goal: str | None, parameters: l
         return _run(request, cls(**parsed(cls, parameters), **task_parameter(cls, task)))
     request.rows.check(None, request.data)
     source = opened(request.data, request.reading, exclude=request.rows.columns)
-    choice = _chosen(source, task or "auto", goal or "accurate")
+    with named_target(request.reading.target):
+        choice = _chosen(source, task or "auto", goal or "accurate")
     cls = registry.selector(choice.method)
     asked = {**choice.parameters, **parsed(cls, parameters), **task_parameter(cls, task)}
     return _run(request, cls(**asked), source, str(choice))
@@ -131,6 +140,7 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     with (
         warnings_as_notes(quiet=output.silent, task=request.task, target=request.reading.target),
         named_ways_out(selector),
+        named_target(request.reading.target),
     ):
         how = _streamed(request, selector, watched)
     kept = kept_features(selector) if request.holdout is None else confirmed_features(selector)

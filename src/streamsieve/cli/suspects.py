@@ -1,4 +1,4 @@
-"""Columns and labels to question: identifiers, leaks, marks of missing values, classes that look alike."""
+"""Columns and labels to question: identifiers, leaks, missing values, classes that look alike."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class Suspects:
     codes: list[str] = field(default_factory=list)
     leaks: dict[str, str] = field(default_factory=dict)
     marks: dict[float, list[str]] = field(default_factory=dict)
+    incomplete: set[str] = field(default_factory=set)
     seen: int = 0
 
     def look(self, X: Any, y: npt.NDArray[Any] | None, names: list[str] | None) -> None:
@@ -75,9 +76,21 @@ class Suspects:
             if how:
                 self.leaks[known[j]] = how
 
+    def look_for_missing(self, X: Any, names: list[str] | None) -> None:
+        """Take notice of the columns with missing values among some rows or columns."""
+        if not sp.issparse(X) and names:
+            with np.errstate(over="ignore", invalid="ignore"):
+                self.incomplete |= {names[j] for j in np.flatnonzero(np.isnan(X.sum(axis=0)))}
+
     def notes(self) -> list[str]:
-        """Return a line on each kind of suspicious column."""
+        """Return a line on each kind of suspicious column, and on what became of missing values."""
         lines = []
+        if self.incomplete:
+            more = f" and {len(self.incomplete) - SHOWN} more" * (len(self.incomplete) > SHOWN)
+            lines.append(
+                f"note: missing values in {', '.join(sorted(self.incomplete)[:SHOWN])}{more}: each test uses "
+                "the rows that are complete; --missing impute fills in means instead"
+            )
         if self.identifiers:
             one = len(self.identifiers) == 1
             names = ", ".join(self.identifiers[:SHOWN])
@@ -149,6 +162,7 @@ class Watched:
         for number, batch in enumerate(self._source.rows(batch_size, start)):
             if number == 0:
                 self._suspects.look(batch.X, batch.y, batch.names)
+            self._suspects.look_for_missing(batch.X, batch.names)
             if batch.y is not None and len(self.labels) <= MOST_LABELS:
                 self.labels.update(
                     dict(zip(*(a.tolist() for a in np.unique(batch.y, return_counts=True)), strict=True))
@@ -161,6 +175,7 @@ class Watched:
         """Yield the columns, each looked at."""
         for block in self._source.columns(block_size, start):
             self._suspects.look(block.X, self._source.y, block.names)
+            self._suspects.look_for_missing(block.X, block.names)
             yield block
 
 

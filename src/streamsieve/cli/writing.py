@@ -7,8 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from streamsieve._files import MAKER
 from streamsieve._text import guarded, write_csv
 from streamsieve.cli.options import Output, Reading
@@ -76,13 +74,13 @@ def _write_data(path: Path, kept: list[str], source: Any, reading: Reading, *, r
     if source.names is None:
         raise CapabilityError("--write-data writes tables, and this data has no names of columns")
     places = {name: j for j, name in enumerate(source.names)}
-    ids = {name: pa.array(source.column(name)) for name in names_of("--id", reading.id)}
+    ids = {name: source.as_written(name) for name in names_of("--id", reading.id)}
 
     def batches() -> Any:
         seen = 0
         for batch in source.rows(ROWS):
             columns = {name: values.slice(seen, len(batch.X)) for name, values in ids.items()}
-            columns |= {name: np.ascontiguousarray(batch.X[:, places[name]]) for name in kept}
+            columns |= {name: pa.array(batch.X[:, places[name]], from_pandas=True) for name in kept}
             if batch.y is not None:
                 columns[reading.target or "target"] = batch.y
             seen += len(batch.X)

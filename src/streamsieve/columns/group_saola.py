@@ -31,7 +31,7 @@ VARIANTS = ("corrected", "paper")
 
 
 class GroupSAOLA(OffersGroups, ColumnSelector):
-    """Pairwise redundancy for columns that arrive in groups (Group-SAOLA).
+    """Pairwise redundancy for columns in groups (Group-SAOLA).
 
     Inside a group, columns compete as in ``SAOLA``: of two that depend on each other at least as strongly as
     the weaker one on y, the weaker one is rejected.  When a group is complete, its remaining columns compete

@@ -24,7 +24,7 @@ STEPS_A_FEATURE = 8
 
 
 class LARS(OfflineSelector):
-    """The first features that enter a least angle regression, or a lasso path.
+    """The first features on a least angle or lasso path (LARS).
 
     The regression begins with the feature most correlated with y and moves its coefficient until another
     feature is correlated as much with what is left; then both move together, and so on.

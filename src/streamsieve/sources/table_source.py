@@ -82,6 +82,21 @@ class TableSource(ShownSource, Generic[T]):
             raise self._no_rows()
         return np.concatenate(pieces)
 
+    def as_written(self, name: str) -> Any:
+        """Return one column as Arrow values; those of text with separators keep their digits."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        layout = self._layout
+        asked = list(dict.fromkeys([name, *layout.filter_columns]))
+        exact = name not in layout.filter_columns  # conditions compare numbers
+        pieces = [
+            pa.table({name: layout.filtered(batch, file).column(name)})
+            for table in self._tables
+            for file in [table.as_written(name) if exact else table]
+            for batch in file.batches(asked)
+        ]
+        return pa.concat_tables(pieces, promote_options="permissive")[name].combine_chunks()
+
     def times(self, name: str) -> npt.NDArray[Any]:
         """Return the values of a column that rows are sorted by; dates in text become days since 1970."""
         values = self.column(name)

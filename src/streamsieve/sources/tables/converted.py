@@ -93,7 +93,15 @@ class ExcelTable(ConvertedTable):
         """Return how many rows stand before one that names a column."""
         return header_line(self._head, name)
 
+    def no_names(self, name: str) -> str:
+        """Return which other sheets may have the column."""
+        del name
+        others = [] if self._sheet else self._sheets[1:]
+        ways = (given("sheet", each) for each in others[:3])
+        return f"; this is the first of {len(others) + 1} sheets: {' or '.join(ways)}" if others else ""
+
     def _name(self, there: list[str]) -> str:
+        self._sheets = there
         wanted = self._sheet or there[0]
         if wanted not in there:
             raise SourceError(

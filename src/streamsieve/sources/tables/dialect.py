@@ -179,7 +179,8 @@ def why_not_numbers(values: Sequence[str], decimal: str = ".", sep: str = "") ->
         return f"holds numbers with commas, such as {commas[0]!r}: say {_doors.given('decimal', ',')}{either}"
     few = sorted(set(odd))[:3]
     return (
-        f"holds numbers, and {len(set(odd))} other texts such as {few[0]!r}: if they mean missing values, "
+        f"holds numbers, and {len(set(odd))} other text{'s' * (len(set(odd)) > 1)} such as {few[0]!r}: if "
+        "they mean missing values, "
         f"say {_doors.given('na', few)}"
     )
 

@@ -52,6 +52,11 @@ class Table(ABC):
         del name
         return ""
 
+    def as_written(self, name: str) -> Table:
+        """Return the table with one column as it is written, where its numbers may lose digits."""
+        del name
+        return self
+
     @abstractmethod
     def _look(self) -> Any:
         """Return the schema, and set ``n_rows`` if the table says it."""

@@ -8,6 +8,7 @@ import io
 import lzma
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, cast
 
@@ -27,7 +28,7 @@ from streamsieve.sources.tables.dialect import (
     lines_before,
     sniffed,
 )
-from streamsieve.sources.tables.files import TableFile, named, not_utf8
+from streamsieve.sources.tables.files import Table, TableFile, named, not_utf8
 from streamsieve.sources.tables.fingerprint import StablePrefix
 from streamsieve.sources.tables.nested import OBJECTS, FlatReader, ShallowLines, flat_fields
 from streamsieve.sources.text_extent import TextExtent, opened
@@ -181,6 +182,14 @@ class CsvTable(TextTable):
     def lines_before(self, name: str) -> int:
         """Return how many lines stand before one that names a column."""
         return lines_before(self._beginning(), name)
+
+    def as_written(self, name: str) -> Table:
+        """Return the table with one column as text, so that 007 and long identifiers stay as they are."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        other = copy(self)
+        other.schema = self.schema.set(self.schema.get_field_index(name), pa.field(name, pa.string()))
+        return other
 
     def no_names(self, name: str) -> str:
         """Return why a column may be missing: the table is transposed, or has no line of names."""
