@@ -56,9 +56,9 @@ class Costs:
     def bound(self, cores: int) -> float:
         """Return the largest speedup over one process, if workers started and loaded kernels in no time.
 
-        Their work is then that of one process without threads, at best spread evenly over the cores.
+        They only learn then, at best spread evenly over the cores.
         """
-        return self.one_process / self.cores / (self.one_thread / cores)
+        return self.one_process / self.cores / (self.learning / cores)
 
     def __str__(self) -> str:
         parts = ("starting", "loading", "learning", "sending", "merging")
@@ -71,7 +71,7 @@ class Costs:
             return f"{text}; other work kept the cores busy, so a bound on the speedup is not known"
         return (
             f"{text}; one process keeps {self.cores:.2f} cores busy, so 2 cores give {self.bound(2):.2f}x at "
-            f"most, and {self.bound(2) * self.one_thread / self.engine:.2f}x with the time that workers take "
+            f"most, and {self.bound(2) * self.learning / self.engine:.2f}x with the time that workers take "
             "to start"
         )
 
