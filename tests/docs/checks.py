@@ -15,7 +15,7 @@ def run_examples(page):
         printed = printed_by(example["code"], page.name, scope)
         assert printed.strip(), f"an example of {page.name} prints nothing"
         if example["text"] is not None:
-            assert agree(printed, example["text"]), f"run: python -m tools.outputs {page.name}"
+            assert agree(printed, example["text"]), f"run: python -m tools.outputs {page}"
 
 
 #: A number with a fraction; its last digits may depend on the versions of the libraries below.

@@ -42,18 +42,18 @@ def test_a_dead_link(tmp_path):
     assert dead_links(page, tmp_path, ("docs/methods/",)) == ["gone.md", "/lost.md"]
 
 
+class Bare(ss.SAOLA):
+    def offer(self, block):  # its words are those of the base class
+        pass
+
+    def planted(self):
+        pass
+
+
 def test_a_missing_docstring():
     module = ModuleType("streamsieve.planted", "A module.")
     module.with_words, module.without = len, lambda: None
     assert without_docstring(module, ["with_words", "without"]) == ["without"]
-
-    class Bare(ss.SAOLA):
-        def offer(self, block):  # its words are those of the base class
-            pass
-
-        def planted(self):
-            pass
-
     module.Bare = Bare
     assert without_docstring(module, ["Bare"]) == ["Bare", "Bare.planted"]
     module.__doc__ = None
