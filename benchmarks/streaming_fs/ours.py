@@ -49,6 +49,7 @@ _DECIDE: dict[str, Callable[[], Any]] = {
 }
 for _name, _make in _DECIDE.items():
     enter(_name, kind="ours", decides=True)(_fitted(_make))
+enter("Fast-OSFS, spouses", kind="ours", decides=True)(_fitted(lambda: ss.FastOSFS(spouses="auto")))
 enter("inter-IAMB", kind="ours", decides=True, most_values=1e6)(_fitted(ss.InterIAMB))
 enter("InteractionScan", kind="ours", decides=True, most_values=3e6)(_fitted(ss.InteractionScan))
 enter("auto", kind="ours", decides=True)(_auto("accurate"))

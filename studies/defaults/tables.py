@@ -68,15 +68,15 @@ def methods(found: Results) -> str:
 
 def by_set(found: Results) -> str:
     """Return balanced accuracies and sizes by set, for the rule, the best fixed choice, and all features."""
-    best = found.best([*FIXED])
+    shown = [m for m in (RULE, found.best([*FIXED]), "L1", "none") if m in found.methods]
     rows = {}
     for name in found.names:
         about = found.about(name)
         rows[name] = [
             f"{about['rows']:,}", f"{about['columns']:,}", str(about["classes"]),
-            *(f"{found.score(name, m):.3f} ({found.size(name, m):,.0f})" for m in (RULE, best, "L1", "none")),
+            *(f"{found.score(name, m):.3f} ({found.size(name, m):,.0f})" for m in shown),
         ]  # fmt: skip
-    headings = ["rows", "columns", "classes", RULE, best, "L1", "none"]
+    headings = ["rows", "columns", "classes", *shown]
     return f"Mean over learners, and columns kept.\n\n{cells.table('set', headings, rows)}"
 
 

@@ -28,7 +28,6 @@ SELECTORS: dict[str, Callable[[], Any]] = {
     'HITONPC(test="g2")': lambda: ss.HITONPC(LEVEL, test="g2"),
     'IAMB(test="g2")': lambda: ss.IAMB(LEVEL, test="g2"),
     'InterIAMB(test="g2")': lambda: ss.InterIAMB(LEVEL, test="g2"),
-    "FastOSFS()": lambda: ss.FastOSFS(LEVEL),
     "FastOSFS(), codes as numbers": lambda: ss.FastOSFS(LEVEL, test="fisher_z"),
 }
 
@@ -101,7 +100,6 @@ blanket, which has the children's other parents (spouses) too. F1, means over ta
 spouses found are a share of all of them. `OSFS`, `FastOSFS` and `HITONPC` look for parents and children:
 a spouse that is independent of the target by itself fails their test of relevance. With `spouses`, the first
 two remember rejected columns and look for spouses among them, which do not count as parents and children.
-`IAMB` and `InterIAMB` look for the blanket, without telling spouses apart. `FastOSFS()` guesses types of
-columns by their values. Networks are read from pgmpy's
+`IAMB` and `InterIAMB` look for the blanket, without telling spouses apart. Networks are read from pgmpy's
 example models, or from the folder named by `STREAMSIEVE_NETWORKS`.
 """
