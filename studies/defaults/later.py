@@ -31,8 +31,8 @@ def section(desk: Desk) -> str:
 rows, were run for the first time when the rule kept at most 20 columns whatever the number of classes. That
 was too few on {DECIDED[0]} (40 classes: 0.822, and 0.899 with all columns), as on digits (0.886, and 0.921
 with 32); on {" and ".join(DECIDED[1:])} it hardly mattered. Five columns per class were taken over for that
-reason. The other {len(judged.names)} sets are a check of it, not a clean holdout: their figures with 20 columns
-had been seen then, and on most of them those of `TopK` with 50. Left out, because they take minutes:
+reason. The other {len(judged.names)} sets are a check of it, not a clean holdout: their figures with 20
+columns had been seen then, and on most of them those of `TopK` with 50. Left out, because they take minutes:
 {"; ".join(LEFT_OUT)}.
 
 {tables.verdict(judged)}
