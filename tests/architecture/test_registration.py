@@ -1,6 +1,7 @@
 """A method is a class, one re-export line and one slow twin; whatever is missing is named by its path."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,12 @@ def test_what_does_not_fit_into_a_column_goes_below():
     table = "==== ===== ==\nfile a     b\n==== ===== ==\nold  x     y\n==== ===== ==\n"
     grown = table.replace("y\n", "y\nnew  one\n     two\n")
     assert exports.with_row(table, "new", "one two") == grown
+
+
+@pytest.mark.parametrize(
+    "patch", sorted((ROOT / "tools/newcomer").glob("*.patch")), ids=lambda path: path.stem
+)
+def test_the_throwaway_parts_of_a_newcomer_still_apply(patch):
+    command = ["git", "apply", "--check", str(patch)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert not done.returncode, f"{done.stderr}make the change by hand, and write it with `git diff -U1`"
