@@ -35,8 +35,8 @@ CONTRACTS = ("tests/contract/test_contracts.py::", "tests/learners/test_contract
 FACES = ("tests/contract/test_sklearn.py::", "tests/learners/test_contracts.py::test_estimator")
 #: Checks of scikit-learn that compile the kernels of every selector again, for read-only arrays.
 COMPILES_AGAIN = "readonly_memmap"
-#: Cases of one test in the quick tier.
-MOST_CASES = 3
+#: Cases of one test in the quick tier, and classes of an axis on which each check of scikit-learn runs.
+MOST_CASES, MOST_CLASSES = 2, 3
 
 
 def pytest_addoption(parser):
@@ -99,22 +99,23 @@ def _used_kernels():
 
 
 def _thinned(items):
-    """Yield the ids of items to leave out: ``MOST_CASES`` of each test stay, evenly spread.
+    """Yield the ids of items to leave out: the first and the last case of each test stay.
 
-    A check of scikit-learn counts as one test for each axis, and one that compiles again as one for all.
+    Checks of scikit-learn stay on some classes of each axis, those that compile again on some of all.
     """
-    by_test = {}
+    by_test, by_check = {}, {}
     for item in items:
         test, _, case = item.nodeid.partition("[")
         if test.startswith(FACES):
             check = case.rpartition("-check_")[2]
             axis = None if COMPILES_AGAIN in check else registry.axis(type(item.callspec.params["estimator"]))
-            by_test.setdefault((test, axis, check), []).append(item)
+            by_check.setdefault((test, axis, check), []).append(item)
         elif not item.nodeid.startswith(CONTRACTS):
             by_test.setdefault(test, []).append(item)
-    for cases in by_test.values():
-        stay = set(map(id, tier.spread(cases, MOST_CASES)))
-        yield from (id(item) for item in cases if id(item) not in stay)
+    for groups, most in ((by_test, MOST_CASES), (by_check, MOST_CLASSES)):
+        for cases in groups.values():
+            stay = set(map(id, tier.spread(cases, most)))
+            yield from (id(item) for item in cases if id(item) not in stay)
 
 
 @pytest.fixture(scope="session")

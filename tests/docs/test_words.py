@@ -9,8 +9,8 @@ from tools.shape.prose import BANNED, banned, prose_files
 
 #: Endings that differ: -our, -re, -ise, -t.
 BRITISH = re.compile(
-    r"\w*(?:behaviour|centre|centring|colour|favour|judgement|learnt|neighbour|spelt)\w*|grey\b"
-    r"|\w*(?:actor|ard|cret|eneral|enal|erial|inim|itial|axim|mar|normal|optim|real|recogn)is(?:e[ds]?|ing|ation)\b",
+    r"(?:behaviour|centre|centring|colour|favour|judgement|learnt|neighbour|spelt)\w*|grey\b"
+    r"|(?:actor|ard|cret|eneral|enal|erial|inim|itial|axim|mar|normal|optim|real|recogn)is(?:e[ds]?|ing|ation)\b",
     re.IGNORECASE,
 )
 PARTS = prose_files(Path(__file__).resolve().parents[2])
