@@ -89,4 +89,6 @@ FINDINGS = {
         sources/test_query.py::test_ctrl_c_ends_a_query_of_an_sqlite_file""",
     "R5 terminal escapes in what a database says of the data": """
         sources/test_query.py::test_what_a_database_says_of_the_data_is_escaped""",
+    "R6 a broken sparse matrix as names ended the process": """
+        sources/test_arrays.py::test_what_cannot_be_streamed_is_refused_with_a_reason""",
 }
