@@ -10,6 +10,10 @@ import scipy.sparse as sp
 from streamsieve.exceptions import InputTypeError, SourceError
 from streamsieve.sources import ArraySource
 
+#: A matrix that SciPy cannot take rows of: it writes wherever the index says.
+BAD = sp.csc_array(np.eye(3))
+BAD.indices[1] = 10**6
+
 
 def cells(source):
     return np.vstack([b.X for b in source.rows(2)])
@@ -89,6 +93,8 @@ def test_column_names_that_are_not_text_are_no_names():
         (np.eye(3), [[1], [2, 3], 4], None, "y must be one-dimensional.*ragged"),
         (np.eye(3), "label", None, "only a dataframe has a column named 'label'"),
         (np.eye(3), None, ["a", "b"], "names has 2 entries for 3 columns"),
+        (np.eye(3), None, 3, "names must be a list of text; got int"),
+        (np.eye(3), None, BAD, "names must be a list of text; got csc_array"),
         (np.eye(3), None, ["a", "b", "a"], "the name 'a' occurs twice"),
         (np.eye(3), None, ["a", "b", 3], "names must be text; got 3"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), None, None, "every column .* needs its own name"),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import scipy.sparse as sp
 
 from streamsieve._frames import check_arrow
 from streamsieve.exceptions import SourceError
@@ -76,10 +77,17 @@ def no_axis(owner: object, axis: str, instead: str) -> SourceError:
     return SourceError(f"{type(owner).__name__} has no {axis}: {instead}")
 
 
+def is_list(values: object) -> bool:
+    """Whether values can be gone through: not a sparse matrix, as SciPy does not check its indices."""
+    return isinstance(values, Iterable) and not sp.issparse(values)
+
+
 def check_names(names: Iterable[Any] | None, n: int) -> list[str] | None:
     """Return the names of ``n`` columns as a list of text, each only once."""
     if names is None:
         return None
+    if not is_list(names):
+        raise SourceError(f"names must be a list of text; got {type(names).__name__}")
     names = [names] if isinstance(names, str) else list(names)
     if len(names) != n:
         raise SourceError(f"names has {len(names)} entries for {n} columns: give one name per column")

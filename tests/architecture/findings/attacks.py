@@ -1,7 +1,7 @@
 """What fault injection and hostile input once broke, each with the tests that fail if it comes back.
 
 H: memory or data is lost.  M: a run that hangs, dies or misleads.  L: unclear errors and small losses.
-S: states of streams that were merged, or learned in parts.
+S: states of streams that were merged, or learned in parts.  R: readers of files and databases.
 """
 
 FINDINGS = {
@@ -77,4 +77,18 @@ FINDINGS = {
         rows/test_screen_errors.py::test_screens_of_more_classes_than_the_criterion_compares_do_not_merge""",
     "S4 dense and sparse parts": """
         engines/test_dask_frames.py::test_sparse_and_dense_chunks_are_of_one_kind""",
+    "R1 JSON lines that are null or nested deep ended the process in Arrow's parser": """
+        sources/test_damage.py::test_lines_that_end_the_parser_are_refused
+        sources/test_damage.py::test_brackets_in_text_and_rows_of_many_objects_are_no_levels
+        sources/test_damage.py::test_arrays_of_json_with_many_levels_or_digits_are_refused""",
+    "R2 a column of JSON hid another of the same name": """
+        sources/test_damage.py::test_names_of_objects_within_rows_do_not_hide_one_another""",
+    "R3 dates and complex numbers became weights": """
+        sources/test_weights.py::test_what_is_no_number_is_no_weight""",
+    "R4 Ctrl-C did not end a query of SQLite": """
+        sources/test_query.py::test_ctrl_c_ends_a_query_of_an_sqlite_file""",
+    "R5 terminal escapes in what a database says of the data": """
+        sources/test_query.py::test_what_a_database_says_of_the_data_is_escaped""",
+    "R6 a broken sparse matrix as names ended the process": """
+        sources/test_arrays.py::test_what_cannot_be_streamed_is_refused_with_a_reason""",
 }

@@ -10,6 +10,7 @@ from typing import Any
 from streamsieve._doors import way
 from streamsieve._paths import STDIN, TABLES, format_of
 from streamsieve.exceptions import ParameterError, SourceError
+from streamsieve.sources.checks import is_list
 from streamsieve.sources.tables.converted import DuckTable, ExcelTable, JsonArrayTable, SqliteTable, spooled
 from streamsieve.sources.tables.dialect import Dialect
 from streamsieve.sources.tables.files import IpcTable, ParquetTable, TableFile
@@ -108,7 +109,7 @@ def _begins(path: Path, mark: bytes, skip: int = 0) -> bool:
 
 def as_list(name: str, value: str | Sequence[str]) -> tuple[str, ...]:
     """Return one text, or several, as a tuple."""
-    values = (value,) if isinstance(value, str) else tuple(value)
+    values = (value,) if isinstance(value, str) else tuple(value) if is_list(value) else (None,)
     if not all(isinstance(each, str) for each in values):
         raise ParameterError(f"{name} must be text, or a list of texts; got {value!r}")
-    return values
+    return tuple(map(str, values))
