@@ -160,8 +160,10 @@ benchmark against normal errors. At {forced} of the {above} levels it loses more
 is the price of not knowing that errors are normal, and where few rows have few distinct orders, the price is
 high (over 20 rows, two of which are in a class, one of 190 orders is the most extreme, so that no such
 test rejects at a level of .001). {_rest(above - forced)}Where rows are few, the default has permutation
-p-values itself (`PermutedTargets`), so both differ by the noise of random permutations only, a few percent at
-.001. Where errors are known to be normal, `p_value="t"` has the power of t.
+p-values itself (`PermutedTargets`), so both differ by the noise of random permutations only: a few percent
+at .001, and more where orders are few and one of their p-values is just above a level (2 of 190 orders are
+.0105, which random permutations put below .01 three times in ten). Where errors
+are known to be normal, `p_value="t"` has the power of t.
 """
     rows = [
         [

@@ -139,7 +139,9 @@ DEPENDENT_COLUMNS = Experiment(
     "Dependent columns",
     "1,000 columns over 300 rows; signals correlate with y by 3.5 standard errors. *AR(1)*: neighboring "
     "columns correlate by 0.9. *Equicorrelated*: all by 0.5. *Copies*: runs of ten columns that correlate by "
-    "0.95. False discovery rate and, after the slash, power.",
+    "0.95. False discovery rate and, after the slash, power. The theorems of the procedures with figures in "
+    'brackets are about independent columns; among dependent ones take `"lond"`, or a `lag` that reaches the '
+    "range of the dependence.",
     tuple(
         Situation(
             f"{structure}, {share:.0%} signals",
@@ -234,7 +236,8 @@ def rows_of_noise(rng: Generator) -> Stream:
 LOOKS = Experiment(
     "Repeated looks",
     '`Screen("f", alpha=0.05, correction="bonferroni")` over 2,000 rows and 50 features that are '
-    "independent of y: the probability that a feature is ever selected.",
+    'independent of y: the probability that a feature is ever selected. *Any look*: `looks="any"`, which is '
+    "for a selection that is read repeatedly.",
     (
         Situation(
             "Gaussian, two classes", rows_of_noise, frozenset({"read at the end", "any look, read 100 times"})

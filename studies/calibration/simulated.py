@@ -143,7 +143,9 @@ def page(simulated: list[dict[str, Any]], kept: list[dict[str, Any]], runs: tupl
         "between all, *copies* are runs of ten columns correlated by 0.95 of which all or none are signals,",
         f"*scattered* the same in random places. The standard error of an FDR is at most {worst:.3f}.",
         "Without signals, the figure is the probability of any discovery.",
-        f"Figures above {ALPHA} are bold.", "",
+        f"Figures above {ALPHA} are bold: the theorems of these procedures are about independent columns.",
+        'Where columns depend on each other, take `"lond"`, or a `lag` that reaches the range of the',
+        "dependence.", "",
         "| `fdr=` | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|",
     ]  # fmt: skip
     for rule, lag in VARIANTS:
