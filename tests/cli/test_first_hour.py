@@ -208,6 +208,14 @@ def test_identifiers_stay_as_they_are_written(tmp_path, capsys):
     assert (written["zip"].tolist(), written["user"].tolist()) == ids
 
 
+def test_long_identifiers_of_json_keep_their_digits(tmp_path, capsys):
+    path, out = tmp_path / "t.jsonl", tmp_path / "reduced.parquet"
+    ids = [12345678901234567 + j for j in range(N)]
+    frame().assign(user=ids).to_json(path, orient="records", lines=True)
+    said(capsys, "select", path, "--target", "label", "--id", "user", "--write-data", out)
+    assert pd.read_parquet(out)["user"].tolist() == ids
+
+
 def test_missing_values_of_the_reduced_table_are_empty(tmp_path, capsys):
     path, out = tmp_path / "t.csv", tmp_path / "reduced.csv"
     data = frame()

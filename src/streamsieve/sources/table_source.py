@@ -87,6 +87,8 @@ class TableSource(ShownSource, Generic[T]):
         import pyarrow as pa  # noqa: PLC0415
 
         layout = self._layout
+        for table in self._tables:
+            table_layout.check_names(table, [name])
         asked = list(dict.fromkeys([name, *layout.filter_columns]))
         exact = name not in layout.filter_columns  # conditions compare numbers
         pieces = [

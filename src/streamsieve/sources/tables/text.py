@@ -248,6 +248,15 @@ class CsvTable(TextTable):
 class JsonTable(TextTable):
     """JSON lines: an object per line, whose keys name the columns; objects within it become columns, too."""
 
+    _whole_as_floats = True
+
+    def as_written(self, name: str) -> Table:
+        """Return the table with whole numbers as such, so that long identifiers stay as they are."""
+        del name
+        other = copy(self)
+        other._whole_as_floats = False  # noqa: SLF001
+        return other
+
     def _open(self, file: BinaryIO, columns: Sequence[str] | None = None, *, rest: bool = False) -> Any:
         import pyarrow as pa  # noqa: PLC0415
         from pyarrow import json  # noqa: PLC0415
@@ -274,16 +283,17 @@ class JsonTable(TextTable):
     def _holding(self, columns: set[str]) -> list[Any]:
         """Return the fields of the file, as numbers that may become fractions, that hold some columns."""
         return [
-            _with_numbers(field)
+            _with_numbers(field, whole=self._whole_as_floats)
             for field, flat in self._fields
             if not columns.isdisjoint(name for name, _ in flat)
         ]
 
 
-def _with_numbers(field: Any) -> Any:
-    """Return a field whose whole numbers and empty values are float64, also within objects."""
+def _with_numbers(field: Any, *, whole: bool) -> Any:
+    """Return a field whose empty values, and ``whole`` numbers, are float64, also within objects."""
     import pyarrow as pa  # noqa: PLC0415
 
     if pa.types.is_struct(field.type):
-        return field.with_type(pa.struct([_with_numbers(inner) for inner in field.type.fields]))
-    return field.with_type(pa.float64() if field.type in (pa.int64(), pa.null()) else field.type)
+        return field.with_type(pa.struct([_with_numbers(inner, whole=whole) for inner in field.type.fields]))
+    plain = (pa.int64(), pa.null()) if whole else (pa.null(),)
+    return field.with_type(pa.float64() if field.type in plain else field.type)
