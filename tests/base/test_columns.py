@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve import state
@@ -202,8 +203,8 @@ def test_names_of_an_array_are_plain_text():
 
 @pytest.mark.parametrize(
     "names",
-    [{"a", "b"}, (name for name in "ab"), {"a": 1, "b": 2}, 7],
-    ids=["set", "generator", "dict", "number"],
+    [{"a", "b"}, (name for name in "ab"), {"a": 1, "b": 2}, 7, sp.coo_array(np.ones(2))],
+    ids=["set", "generator", "dict", "number", "sparse"],
 )
 def test_names_without_an_order_are_refused(names):
     sieve = ss.SAOLA().begin(np.arange(6) % 2)
