@@ -158,6 +158,16 @@ def test_names_of_objects_within_rows_do_not_hide_one_another(suffix, tmp_path):
         ArrowSource(path, target="y")
 
 
+@pytest.mark.parametrize("suffix", [".json", ".jsonl"])
+def test_an_object_that_is_null_in_some_rows_is_no_column(suffix, tmp_path):
+    rows = ['{"of": null, "y": 0}', ROW.strip(), '{"of": null, "y": 1}']
+    path = tmp_path / f"rows{suffix}"
+    path.write_text("\n".join(rows) if suffix == ".jsonl" else f"[{','.join(rows)}]")
+    names = ArrowSource(path, target="y").names
+    assert "of.b" in names
+    assert "of" not in names
+
+
 def test_arrays_of_json_with_many_levels_or_digits_are_refused(tmp_path):
     path = tmp_path / "rows.json"
     for bad, why in (("[" * 5000, "more than 100"), (f'[{{"a": -1{"0" * 400}, "y": 1}}]', "'a' holds -inf")):

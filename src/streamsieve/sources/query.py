@@ -192,6 +192,8 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
     -----
     SQLite and PostgreSQL are reached through ADBC: ``pip install 'streamsieve[sql]'``.  The ADBC driver of
     SQLite infers the type of a column from the first rows: CAST a column in the query if that goes wrong.
+    It cannot stop a query either, so Ctrl-C takes effect with the next rows; ``open("file.db", sql=...)``
+    stops at once.
 
     Examples
     --------

@@ -133,6 +133,11 @@ class JsonArrayTable(ConvertedTable):
         keys = {name for row in rows for name in row}
         rows = [flat_row(row) for row in rows]
         places = list(dict.fromkeys(place for row in rows for place in row))
+        objects = {place[:level] for place in places for level in range(1, len(place))}
+        # an object that is null in some rows is no column beside its fields
+        places = [
+            each for each in places if each not in objects or any(row.get(each) is not None for row in rows)
+        ]
         if not places:
             raise SourceError(f"{self.shown} holds no rows: there is nothing to stream")
         names = [".".join(place) for place in places]  # two places of one name are refused with the columns
