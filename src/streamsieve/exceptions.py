@@ -28,9 +28,14 @@ A message says what was expected, what was given, and what to do.
 from collections.abc import Sequence
 from typing import Any
 
+from streamsieve._text import shown
+
 
 class StreamSieveError(Exception):
-    """Root of every error raised on purpose."""
+    """Root of every error raised on purpose; control characters in its message are shown escaped."""
+
+    def __str__(self) -> str:
+        return "\n".join(map(shown, super().__str__().split("\n")))
 
 
 class InputError(StreamSieveError, ValueError):

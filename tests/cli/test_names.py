@@ -15,6 +15,7 @@ from streamsieve._text import guarded, shown, unguarded
 from streamsieve.cli import run
 from streamsieve.evaluation import Table, plots, track
 from streamsieve.evaluation.engine.jobs import Failure
+from streamsieve.exceptions import StreamSieveError
 
 EVIL = [
     "\x1b[31mred", "\x1b]0;title\x07", "new\nline", "back\rspace", "\u202egpj.exe", "\u2066isolated\u2069",
@@ -90,6 +91,13 @@ def test_text_of_objects_and_pictures_holds_no_active_character(tmp_path):
     assert any(r"\x1b[31mred" in text for text in drawn)
     for text in texts + drawn:
         assert PLAIN.fullmatch(text), text
+
+
+@pytest.mark.parametrize("look", [ss.load, ss.Screen("f").save, lambda path: ss.open(f"{path}.csv", target="y")])
+def test_errors_show_paths_with_escapes(tmp_path, look):
+    with pytest.raises(StreamSieveError, match=r"\\x1b\[31mred") as caught:
+        look(tmp_path / EVIL[0] / EVIL[4])
+    assert PLAIN.fullmatch(str(caught.value))
 
 
 def test_names_of_methods_and_titles_of_pictures_are_escaped(tmp_path):

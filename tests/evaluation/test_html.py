@@ -17,7 +17,7 @@ from streamsieve.evaluation.engine.problem import Problem
 from streamsieve.evaluation.reports.final_fit import Feature, FinalFit, chosen_table, final_fits
 from streamsieve.evaluation.reports.html import Facts, check_extra, write_page
 from streamsieve.evaluation.reports.recommendation import recommend
-from streamsieve.exceptions import CapabilityError
+from streamsieve.exceptions import CapabilityError, StateError
 from tests.helpers.browser import started
 
 HOSTILE = [
@@ -187,8 +187,12 @@ def test_it_is_complete_or_not_there(pages, tmp_path):
     path = tmp_path / "report.html"
     path.write_text("before")
     page = pages["screening"]
+    given = path, page.report, page.recommendation, {"f": None}, page.facts
     with pytest.raises(AttributeError):
-        write_page(path, page.report, page.recommendation, {"f": None}, page.facts)
+        write_page(*given, overwrite=True)
+    for write in (lambda: write_page(*given), lambda: FinalFit("f", 1).write_ledger(path)):
+        with pytest.raises(StateError, match="was not written by streamsieve; overwrite=True replaces it"):
+            write()
     assert path.read_text() == "before"
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 import scipy.stats
 
 import streamsieve as ss
+from streamsieve._kernels import confirmation as kernel
 from streamsieve.independence import FisherZ, confirmation, permuted_targets
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
 from streamsieve.independence.table_p_values import fisher
@@ -266,3 +267,8 @@ def test_no_p_value_exceeds_the_level_down_to_which_t_is_trusted():
             assert twin.doubt(p[j] * (1 - 1e-9), X[:, j], targets, 40, light=True) >= 0.1 - 1e-6
             capped += 1
     assert capped > 5
+
+
+def test_scores_end_at_values_that_are_no_numbers():
+    found = kernel.fill_scores(np.array([1.0, np.nan, 2.0]), 4, np.arange(12.0), np.empty(3))
+    assert np.all(np.isfinite(found))

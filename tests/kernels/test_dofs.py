@@ -76,3 +76,8 @@ def test_the_signed_rank_test_is_that_of_scipy(whole):
                 continue
             test = scipy.stats.wilcoxon(columns[a], columns[b], method="approx", correction=False)
             assert found[i, b] == pytest.approx(test.pvalue, abs=1e-12)
+
+
+def test_ranks_end_at_differences_that_are_no_numbers():
+    columns = np.array([[np.nan, 1.0, np.nan, 2.0], np.zeros(4)])
+    assert dofs.wilcoxon(columns, np.array([0]), np.array([1])).shape == (1, 1)

@@ -227,7 +227,7 @@ def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray
         if zeros > 0 and (t == len(order) or v >= 0.0):
             v = 0.0
             here = zeros
-        end = t
+        end = t if here > 0 else t + 1
         while end < len(order) and column[order[end]] == v:
             end += 1
         s = table[2 * before + end - t + here + 1]

@@ -116,7 +116,7 @@ def wilcoxon(columns: FloatArray, some: IntArray, others: IntArray) -> FloatArra
             order = np.argsort(size[:count])
             low = 0
             while low < count:
-                high = low
+                high = low + 1
                 while high < count and size[order[high]] == size[order[low]]:
                     high += 1
                 for t in range(low, high):

@@ -19,7 +19,6 @@ from streamsieve._frames import (
     refuse_text,
     with_dense_columns,
 )
-from streamsieve._text import shown
 from streamsieve._validation.sparse import clean_sparse
 from streamsieve._values import refuse_non_finite
 from streamsieve.exceptions import InputError, InputTypeError
@@ -158,14 +157,9 @@ class as_input_errors:  # noqa: N801 - reads as a statement
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         # pyarrow raises NotImplementedError for types that NumPy lacks
         if isinstance(error, (TypeError, NotImplementedError)) and not isinstance(error, InputError):
-            raise InputTypeError(_shown(error)) from error
+            raise InputTypeError(str(error)) from error
         of_polars = type(error).__module__.startswith("polars")  # it has types of its own
         if isinstance(error, (ValueError, OverflowError)) or (error is not None and of_polars):
             if isinstance(error, InputError):
                 return
-            raise InputError(_shown(error)) from error
-
-
-def _shown(error: BaseException) -> str:
-    """Return a message of scikit-learn, which may show the data, with control characters escaped."""
-    return "\n".join(map(shown, str(error).split("\n")))
+            raise InputError(str(error)) from error

@@ -249,11 +249,12 @@ def _write(
 ) -> None:
     """Write the page, and beside it tables, ledgers and pictures; each file is complete or not there."""
     report.extras |= {"standings": made.table(), "chosen": chosen_table(fits)}
-    html.write_page(request.out / PAGE, report, made, fits, facts)
-    report.save(request.out, raw=request.raw, overwrite=True)  # the folder was checked before
+    # the folder was checked before
+    html.write_page(request.out / PAGE, report, made, fits, facts, overwrite=True)
+    report.save(request.out, raw=request.raw, overwrite=True)
     for name, fit in fits.items():
         if fit.decisions:
-            fit.write_ledger(ledger_path(request.out, name), raw=request.raw)
+            fit.write_ledger(ledger_path(request.out, name), raw=request.raw, overwrite=True)
 
 
 def _print(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import pickle
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import BrokenExecutor, ThreadPoolExecutor
@@ -16,11 +15,10 @@ from typing import Any
 from streamsieve.engines.checks import kind_of
 from streamsieve.engines.local import cores
 from streamsieve.exceptions import SourceError, StreamSieveError
+from streamsieve.sources.computed.workers import let_take_up
 
 #: Blocks under way for each worker; a stop rule leaves at most these computed in vain.
 AHEAD = 4
-#: Seconds that the end of a run waits for a pool to take up its tasks.
-LONGEST_WAIT = 10.0
 
 #: In a worker process: what the process that asks has sent once.
 _shared: Any = None
@@ -117,11 +115,7 @@ class Work:
                 crashes = 0
                 yield found
         finally:
-            # loky stumbles over tasks that it has not taken up yet; it takes up all there are within a moment
-            under_way = [future for _, future in waiting if future is not None]
-            until = time.monotonic() + LONGEST_WAIT
-            while time.monotonic() < until and not all(f.running() or f.done() for f in under_way):
-                time.sleep(0.001)
+            let_take_up([future for _, future in waiting if future is not None])
             pool.shutdown(wait=True, kill_workers=True)
 
     def _lost(self, task: Any, error: Exception) -> SourceError:

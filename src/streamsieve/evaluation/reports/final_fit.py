@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from streamsieve._files import refuse_foreign
 from streamsieve._text import write_csv
 from streamsieve.base import ColumnSelector
 from streamsieve.base.effects import effect_name
@@ -71,11 +72,15 @@ class FinalFit:
     error: str = ""  #: why it failed
     decisions: list[Decision] = field(default_factory=list)  #: the ledger, with the names of the features
 
-    def write_ledger(self, path: str | os.PathLike[str], *, raw: bool = False) -> None:
+    def write_ledger(
+        self, path: str | os.PathLike[str], *, raw: bool = False, overwrite: bool = False
+    ) -> None:
         """Write all decisions as CSV; several names in ``by`` are joined with semicolons.
 
-        ``raw``: names that a spreadsheet would evaluate are written as they are.
+        ``raw``: names that a spreadsheet would evaluate are written as they are.  ``overwrite``: a file that
+        streamsieve did not write may be replaced.
         """
+        refuse_foreign([path], overwrite=overwrite)
         with replacing(path) as file:
             lines = ((*row[:-2], ";".join(row.by)) for row in self.decisions)
             write_csv(file, chain([COLUMNS], lines), raw=raw)

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
@@ -17,6 +17,8 @@ from streamsieve.sources.computed.compute import Computed, Failed, Maker, portab
 
 #: Items under way for each worker: one that it computes, and one that waits for it.
 AHEAD = 2
+#: Seconds that the end of a run waits for a pool to take up its tasks.
+LONGEST_WAIT = 10.0
 #: Workers share the machine already.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -69,10 +71,15 @@ def in_order(
                 name, future = waiting.popleft()
                 yield _result(name, future)
     finally:
-        # loky stumbles over items that it has not taken up yet; it takes up all there are within a moment
-        while not all(future.running() or future.done() for _, future in waiting):
-            time.sleep(0.001)
+        let_take_up([future for _, future in waiting])
         pool.shutdown(wait=True, kill_workers=True)
+
+
+def let_take_up(futures: Sequence[Future[Any]]) -> None:
+    """Wait for a pool to take up its tasks, which takes a moment: loky stumbles over others when it ends."""
+    until = time.monotonic() + LONGEST_WAIT
+    while time.monotonic() < until and not all(future.running() or future.done() for future in futures):
+        time.sleep(0.001)
 
 
 def _result(name: str | None, future: Future[list[Computed | Failed]]) -> list[Computed | Failed]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from streamsieve._files import refuse_foreign
 from streamsieve._text import shown
 from streamsieve.evaluation.candidates.stream_learners import BASELINES
 from streamsieve.evaluation.reports.final_fit import FinalFit
@@ -69,9 +70,15 @@ def write_page(
     recommendation: Recommendation,
     fits: Mapping[str, FinalFit],
     facts: Facts,
+    *,
+    overwrite: bool = False,
 ) -> None:
-    """Write a comparison as one HTML page, atomically; its pictures are added to those of the report."""
+    """Write a comparison as one HTML page, atomically; its pictures are added to those of the report.
+
+    ``overwrite``: a file that streamsieve did not write may be replaced.
+    """
     check_extra()
+    refuse_foreign([path], overwrite=overwrite)
     stable = tables.stabilities(report, recommendation)
     draw = {
         "screening": figures.by_size, "streaming": figures.column_streams, "prequential": figures.row_streams
