@@ -93,7 +93,14 @@ def test_text_of_objects_and_pictures_holds_no_active_character(tmp_path):
         assert PLAIN.fullmatch(text), text
 
 
-@pytest.mark.parametrize("look", [ss.load, ss.Screen("f").save, lambda path: ss.open(f"{path}.csv", target="y")])
+LOOKS = {
+    "load": ss.load,
+    "save": lambda path: ss.Screen("f").fit([[0.0], [1.0]], [0, 1]).save(path),
+    "open": lambda path: ss.open(f"{path}.csv", target="y"),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 def test_errors_show_paths_with_escapes(tmp_path, look):
     with pytest.raises(StreamSieveError, match=r"\\x1b\[31mred") as caught:
         look(tmp_path / EVIL[0] / EVIL[4])
