@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import streamsieve as ss
+from streamsieve.independence.incremental_association import incremental_association
 from tests.columns.streams import target
 from tests.helpers.tier import cases
 from tests.offline.cases import some_form
@@ -73,3 +74,20 @@ def test_a_spouse_is_found_that_no_marginal_test_can_find(cls, test):
     X = np.c_[spouse, rng.integers(0, 3, 3000), child]
     assert cls(test=test).fit(X, y).selected_.tolist() == [0, 2]
     assert ss.HITONPC(test="g2").fit(X, y).selected_.tolist() == [2]
+
+
+def test_a_search_that_would_meet_every_set_ends():
+    """A test by which columns join and leave as the digits of a binary counter."""
+    columns, newest, calls = list(range(40)), -1, 0
+
+    def tested(some, given):
+        nonlocal newest, calls
+        calls += 1
+        if len(some) + len(given) == len(columns):
+            newest = min(some)
+            return -np.array(some, float), np.zeros(len(some))
+        return np.zeros(1), np.array([float(some[0] < newest)])
+
+    found = incremental_association(columns, tested, 0.05, interleaved=True, by_statistic=True)
+    assert 0 < len(found) < 10
+    assert calls < 10_000

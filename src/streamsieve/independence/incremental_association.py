@@ -8,6 +8,8 @@ import numpy as np
 
 from streamsieve.protocols import FloatArray
 
+#: How often a column may join, on average; members that leave can join again.
+MOST_JOINS = 10
 #: Statistics and p-values of columns and the target given others.
 Tested = Callable[[list[int], list[int]], tuple[FloatArray, FloatArray]]
 
@@ -27,7 +29,10 @@ def incremental_association(
     """
     blanket: list[int] = []
     seen = {frozenset(blanket)}
-    while (new := _next(columns, tested, alpha, blanket, by_statistic=by_statistic)) is not None:
+    for _ in range(MOST_JOINS * len(columns)):
+        new = _next(columns, tested, alpha, blanket, by_statistic=by_statistic)
+        if new is None:
+            break
         blanket.append(new)
         if interleaved:
             _shrink(tested, alpha, blanket)
