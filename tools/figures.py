@@ -71,7 +71,7 @@ def _results(text: str, page: Path) -> list[Path]:
 
 def _figures(paragraph: str) -> list[str]:
     """Return the figures of a paragraph: numbers with a unit or decimals, outside code and links."""
-    prose = re.sub(r"`[^`]*`|\]\([^)]*\)|<[^>]*>|Python [\d.]+|arXiv [\d.]+", " ", paragraph)
+    prose = re.sub(r"`[^`]*`|\]\([^)]*\)|<[^>]*>|Python [\d.]+(?: to [\d.]+)?|arXiv [\d.]+", " ", paragraph)
     found = FIGURE.finditer(prose)
     return [match[0] for match in found if match[3] or "." in match[1]]
 

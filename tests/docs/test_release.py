@@ -61,7 +61,7 @@ def test_versions_of_python_are_the_same_everywhere():
     newest_first = " ".join(f"python{each}" for each in reversed(versions))
     assert f"for p in {newest_first} python3 python;" in (ROOT / "Makefile").read_text()
     page = (ROOT / "docs" / "start" / "installation.md").read_text()
-    assert f"wheels for {versions[0]} to {versions[-1]}" in page
+    assert f"wheels for Python {versions[0]} to {versions[-1]}" in page
     assert PROJECT["requires-python"] == f">={versions[0]}"
 
 
