@@ -29,18 +29,20 @@ def interleave(*functions: Callable[[], Any], rounds: int) -> list[float]:
     """Run functions in turn, several rounds, and return the best time of each.
 
     Taking turns gives all of them the same quiet and busy moments, and the minimum is the run that was
-    disturbed least.  A function that returns ``Seconds`` has timed itself.
+    disturbed least.  Each is the first of some rounds: the first finds the processor's caches full of other
+    things.  A function that returns ``Seconds`` has timed itself.
     """
     _age_the_allocator()
     best = [float("inf")] * len(functions)
     spent = [0.0] * len(functions)
-    for _ in range(rounds):
+    for round_ in range(rounds):
         gc.collect()  # so that nobody pays for the garbage of long ago
-        for i, function in enumerate(functions):
+        for turn in range(len(functions)):
+            i = (round_ + turn) % len(functions)
             if spent[i] >= PATIENCE:
                 continue
             start = time.perf_counter()
-            result = function()
+            result = functions[i]()
             wall = time.perf_counter() - start
             spent[i] += wall
             best[i] = min(best[i], float(result) if isinstance(result, Seconds) else wall)
