@@ -109,7 +109,7 @@ def test_a_text_column_of_a_dataframe_is_named(text):
 
 
 def test_infinity_in_a_dataframe_is_named():
-    frame = pd.DataFrame(X, columns=["a", "b", "height", "d"])
+    frame = pd.DataFrame(X.copy(), columns=["a", "b", "height", "d"])
     frame.loc[7, "height"] = -np.inf
     with pytest.raises(ex.BadValueError, match="feature 'height' holds -inf; clip it or mark it missing"):
         Screen(k=2).fit(frame, Y)
