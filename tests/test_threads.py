@@ -2,6 +2,8 @@
 
 import signal
 import threading
+import time
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -126,3 +128,10 @@ def test_ctrl_c_does_not_wait_for_an_answering_call():
     assert not ended.is_set()
     go.set()
     assert ended.wait(60)
+
+
+def test_the_end_of_a_run_does_not_wait_for_tasks_that_are_never_taken_up(monkeypatch):
+    monkeypatch.setattr(threads, "LONGEST_WAIT", 0.05)
+    began = time.monotonic()
+    threads.let_take_up([Future()])
+    assert time.monotonic() - began < 5

@@ -7,12 +7,13 @@ threads.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from threading import Thread
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from streamsieve.exceptions import ParameterError
 
@@ -29,6 +30,8 @@ LONG = 2**30
 LINE = 8
 #: Polling interval, in seconds, while waiting for a call that cannot be interrupted.
 POLL_SECONDS = 0.1
+#: Seconds that the end of a run waits for a pool of processes to take up its tasks.
+LONGEST_WAIT = 10.0
 
 _pool: ThreadPoolExecutor | None = None
 
@@ -158,3 +161,10 @@ def _forget_pool() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
+
+
+def let_take_up(futures: Sequence[Future[Any]]) -> None:
+    """Wait for a pool of processes to take up its tasks, within a moment: loky ends badly before."""
+    until = time.monotonic() + LONGEST_WAIT
+    while time.monotonic() < until and not all(future.running() or future.done() for future in futures):
+        time.sleep(0.001)

@@ -7,14 +7,12 @@ import sys
 import textwrap
 import threading
 import time
-from concurrent.futures import Future
 
 import numpy as np
 import pytest
 
 import streamsieve as ss
 from streamsieve.exceptions import SourceError
-from streamsieve.sources.computed import workers as pool
 
 Y = np.arange(6) % 2
 
@@ -223,10 +221,3 @@ def test_a_script_that_is_interrupted_or_killed_leaves_no_worker_behind(how):
     assert gone(pids)
     if how == signal.SIGINT:  # one traceback, not one of each worker
         assert errors.count("KeyboardInterrupt") == 1
-
-
-def test_the_end_of_a_run_does_not_wait_for_tasks_that_are_never_taken_up(monkeypatch):
-    monkeypatch.setattr(pool, "LONGEST_WAIT", 0.05)
-    began = time.monotonic()
-    pool.let_take_up([Future()])
-    assert time.monotonic() - began < 5

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from streamsieve._threads import let_take_up
 from streamsieve.engines.checks import kind_of
 from streamsieve.engines.local import cores
 from streamsieve.exceptions import SourceError, StreamSieveError
-from streamsieve.sources.computed.workers import let_take_up
 
 #: Blocks under way for each worker; a stop rule leaves at most these computed in vain.
 AHEAD = 4

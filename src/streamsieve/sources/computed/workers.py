@@ -8,17 +8,16 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
+from streamsieve._threads import let_take_up
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.computed.compute import Computed, Failed, Maker, portable, said
 
 #: Items under way for each worker: one that it computes, and one that waits for it.
 AHEAD = 2
-#: Seconds that the end of a run waits for a pool to take up its tasks.
-LONGEST_WAIT = 10.0
 #: Workers share the machine already.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -73,13 +72,6 @@ def in_order(
     finally:
         let_take_up([future for _, future in waiting])
         pool.shutdown(wait=True, kill_workers=True)
-
-
-def let_take_up(futures: Sequence[Future[Any]]) -> None:
-    """Wait for a pool to take up its tasks, which takes a moment: loky stumbles over others when it ends."""
-    until = time.monotonic() + LONGEST_WAIT
-    while time.monotonic() < until and not all(future.running() or future.done() for future in futures):
-        time.sleep(0.001)
 
 
 def _result(name: str | None, future: Future[list[Computed | Failed]]) -> list[Computed | Failed]:
