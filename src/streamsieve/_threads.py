@@ -30,7 +30,7 @@ LONG = 2**30
 LINE = 8
 #: Polling interval, in seconds, while waiting for a call that cannot be interrupted.
 POLL_SECONDS = 0.1
-#: Seconds that the end of a run waits for a pool to take up its tasks.
+#: Seconds that the end of a run waits for a pool of processes to take up its tasks.
 LONGEST_WAIT = 10.0
 
 _pool: ThreadPoolExecutor | None = None
@@ -145,13 +145,6 @@ def answering(call: Callable[[], T]) -> T:
     return ended.result()
 
 
-def let_take_up(futures: Sequence[Future[Any]]) -> None:
-    """Wait for a pool to take up its tasks, which takes a moment: loky stumbles over others when it ends."""
-    until = time.monotonic() + LONGEST_WAIT
-    while time.monotonic() < until and not all(future.running() or future.done() for future in futures):
-        time.sleep(0.001)
-
-
 def _step(n_features: int, n_values: int) -> int:
     """Return the number of features per range: whole cache lines, unless one line takes too long."""
     step = n_features * PIECE // n_values
@@ -168,3 +161,10 @@ def _forget_pool() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
+
+
+def let_take_up(futures: Sequence[Future[Any]]) -> None:
+    """Wait for a pool of processes to take up its tasks, within a moment: loky ends badly before."""
+    until = time.monotonic() + LONGEST_WAIT
+    while time.monotonic() < until and not all(future.running() or future.done() for future in futures):
+        time.sleep(0.001)
