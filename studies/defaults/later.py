@@ -1,4 +1,4 @@
-"""Sets that came after the rule: what it is worth on data that nobody looked at before."""
+"""Sets that came after the rule: a check of it on other collections."""
 
 from __future__ import annotations
 

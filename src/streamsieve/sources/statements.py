@@ -1,4 +1,4 @@
-"""SQL queries: one statement, whatever its strings and comments hold, which Ctrl-C ends."""
+"""The text of an SQL query, which is one statement; and how Ctrl-C ends a query of DuckDB."""
 
 from __future__ import annotations
 

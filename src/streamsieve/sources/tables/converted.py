@@ -187,7 +187,7 @@ class SqliteTable(SqlTable):
                         "select name from sqlite_master where type in ('table', 'view')"
                     )
                 ]
-                cursor = _ended_by_ctrl_c(connection, lambda: connection.execute(self._query(tables)))
+                cursor = _interruptible(connection, lambda: connection.execute(self._query(tables)))
                 names = [each[0] for each in cursor.description or ()]
                 if not names:
                     raise self._no_result()
@@ -204,12 +204,12 @@ class _Fetched:
 
     def __iter__(self) -> Iterator[list[Any]]:
         connection = self._connection
-        cursor = _ended_by_ctrl_c(connection, lambda: connection.execute(self._query))
-        while rows := _ended_by_ctrl_c(connection, lambda: cursor.fetchmany(READ_ROWS)):
+        cursor = _interruptible(connection, lambda: connection.execute(self._query))
+        while rows := _interruptible(connection, lambda: cursor.fetchmany(READ_ROWS)):
             yield rows
 
 
-def _ended_by_ctrl_c(connection: sqlite3.Connection, call: Callable[[], T]) -> T:
+def _interruptible(connection: sqlite3.Connection, call: Callable[[], T]) -> T:
     """Return what SQLite answers, or end the query: SQLite itself does not look at signals."""
     ended = threading.Event()
 
