@@ -26,7 +26,7 @@ collect_ignore = (
 #: Folders that test what is outside of the package; they belong to the full tier.
 OUTSIDE = ("tests/benchmarks", "tests/studies", "tests/examples")
 
-#: A minute and more, and late in the order: it begins, so that no worker waits for another at the end.
+#: Two minutes in all, and late in the order: they begin, so that no worker waits for another at the end.
 LONG = "tests/studies/test_calibration.py"
 
 #: Contracts choose among variants themselves.

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streamsieve.columns import SAOLA
 from streamsieve.decisions import REASON_CODE, Decisions, Eviction, Outcome
 from streamsieve.exceptions import ParameterError, SchemaError
 from streamsieve.feature_names import LONGEST_NAME, FeatureNames
@@ -338,3 +339,10 @@ def test_times_round_trip(keep):
     np.testing.assert_array_equal(again.seconds, ledger.seconds)
     again.clock([9], [1.0])
     assert keep == "none" or again.clocked == 10
+
+
+def test_why_of_a_text_column_names_its_categories():
+    selector = SAOLA().begin([0, 1] * 20)
+    selector.offer(np.eye(40)[:, :2], names=["city=Oslo", "city=Rome"])
+    with pytest.raises(KeyError, match="'city' .*; its categories are features: 'city=Oslo', 'city=Rome'"):
+        selector.ledger_.why("city")

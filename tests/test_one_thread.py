@@ -9,6 +9,7 @@ import pickle
 import sys
 import threading
 import time
+import traceback
 
 import joblib
 import numpy as np
@@ -389,3 +390,11 @@ def test_a_child_may_change_what_another_thread_was_reading_when_it_was_forked()
         if not child:
             os._exit(0 if thing.change() == (1, {}) else 1)
         assert os.waitpid(child, 0)[1] == 0
+
+
+def test_tracebacks_show_the_source_of_a_guard():
+    with pytest.raises(StreamSieveError) as caught:
+        ss.SAOLA().offer(X)
+    (frame,) = [f for f in traceback.extract_tb(caught.tb) if f.name == "door"]
+    assert frame.filename == "<streamsieve guard of a change: (self, X, names=None)>"
+    assert frame.line == "return _method(self, X, names)"

@@ -15,6 +15,7 @@ from streamsieve.exceptions import (
     ParameterError,
     SchemaError,
     SourceError,
+    SuspectColumnsWarning,
     TargetError,
 )
 
@@ -60,7 +61,7 @@ def test_goal_task_and_parameters_are_passed_on():
     assert isinstance(ss.select(FRAME, "sick", goal="fdr"), ss.OnlineFDR)
     assert ss.select(FRAME, "sick", "screen", k=1).k == 1
     assert ss.select(X, np.arange(200) % 5, task="regression", method="saola").task_ == "regression"
-    assert ss.select(X, FRAME["b"] * 2.0).task_ == "regression"
+    assert ss.select(X, FRAME["b"] + FRAME["c"]).task_ == "regression"
 
 
 @pytest.mark.parametrize(
@@ -154,7 +155,7 @@ def test_missing_values_name_the_parameters_that_help(tmp_path):
 def test_missing_values_beside_text_get_advice_that_works(tmp_path):
     y = np.arange(60) % 2
     data = pd.DataFrame(
-        {"a": np.where(np.arange(60) % 9 == 0, np.nan, 1.0), "b": y + np.arange(60) % 5 / 10, "sick": y}
+        {"a": np.where(np.arange(60) % 9 == 0, np.nan, 1.0), "b": y + np.arange(60) % 5 / 3, "sick": y}
     )
     data["city"] = np.where(
         np.arange(60) % 7 == 0, None, np.array(["Rome", "Oslo", "Lima"])[np.arange(60) % 3]
@@ -188,3 +189,25 @@ def test_lists_and_dicts_are_named():
         ss.select(nested, target="sick")
     with pytest.raises(InputError, match="column 'tags' holds lists or dicts"):
         ss.select(pl.from_pandas(nested.drop(columns="user")), target="sick")
+
+
+def test_leaks_and_identifiers_that_were_selected_are_questioned(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.sort(rng.normal(size=200))
+    frame = pd.DataFrame({"near": y + rng.normal(size=200), "town": ["a", "b"] * 100, "id": np.arange(200)})
+    with pytest.warns(
+        SuspectColumnsWarning, match=r"question: 'id' looks like an identifier \(whole"
+    ) as found:
+        ss.select(frame, y)
+    assert found[0].filename == __file__
+    leaking = frame.drop(columns="id").assign(twice=2 * y)
+    leaking.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    for data, target in ((leaking, y), (pl.from_pandas(leaking), y), (tmp_path / "t.csv", "y")):
+        with pytest.warns(
+            SuspectColumnsWarning, match=r"'twice' alone gives the target away \(correlation 1"
+        ):
+            ss.select(data, target)
+    with pytest.warns(SuspectColumnsWarning, match="'x1' alone gives"):
+        ss.select(leaking[["near", "twice"]].set_axis([0, 1], axis=1), y, "screen", k=1)
+    ss.select(frame[["near", "town"]], y)
+    ss.select(sp.csr_array(leaking[["twice"]]), y)

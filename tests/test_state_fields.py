@@ -71,6 +71,13 @@ def test_sizes_types_and_dimensions_have_to_agree():
             Array("f8", "n", 2).check(wrong, place)
 
 
+def test_no_rows_are_a_size_like_any_other():
+    place = Place("x")
+    Array("f8", "n").check(np.zeros(0), place)
+    with pytest.raises(StateError, match="should be float64 of shape"):
+        Array("f8", "n").check(np.zeros(3), place)
+
+
 def test_one_number_has_one_type_and_no_axis():
     for field, legal in ((Int(2, 5), np.array(3)), (Float(0, 1), np.array(0.5)), (Bool(), np.array(True))):
         field.check(legal, Place("x"))

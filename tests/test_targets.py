@@ -8,6 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 import streamsieve as ss
 from streamsieve._validation import describe_target, is_numeric
@@ -108,6 +109,7 @@ def test_a_screen_chooses_its_criterion_by_the_target():
         (np.arange(300), None, "auto", "target: numeric (0 to 299)"),
         ([1, 1, 1], "one", "classification", "target: one, 1 class (1 3)"),
         (np.arange(8), "n", "multiclass", "target: n, 8 classes (0 1, 1 1, 2 1, 3 1, 4 1, 5 1, and 2 more)"),
+        (np.arange(6), "n", "multiclass", "target: n, 6 classes (0 1, 1 1, 2 1, 3 1, 4 1, 5 1)"),
         ([0, 1], "n", "regression", "target: n, numeric (0 to 1)"),
         (["\x1b[2J", "a"], "\x1b", "auto", r"target: \x1b, 2 classes (\x1b[2J 1, a 1)"),
         ([True, False, True], "b", "auto", "target: b, 2 classes (False 1, True 2)"),
@@ -199,3 +201,32 @@ def test_small_classes_of_text_can_be_asked_for():
     assert ss.SAOLA().begin(pairs).task_ == "multiclass"
     assert ss.SAOLA(task="classification").begin(PRICES).task_ == "multiclass"
     assert ss.SAOLA().begin([f"P-{i}" for i in range(20)]).task_ == "multiclass"
+
+
+@pytest.mark.parametrize(
+    ("selector", "ways"),
+    [
+        (
+            ss.OFS(),
+            "OFS needs class labels; for a numeric target use a method that takes one, such as Screen",
+        ),
+        (ss.FIRES(), "FIRES needs class labels; for a numeric target use a method that takes one"),
+        (ss.Screen("f"), "Screen needs .* use criterion='correlation' or 'mutual_info', or bin y first"),
+        (ss.RunningAverages(task="classification"), "use task='regression', or bin y first"),
+    ],
+)
+def test_advice_on_fractional_numbers_names_parameters_that_exist(selector, ways):
+    with pytest.raises(TargetError, match=ways):
+        selector.fit(X, np.linspace(0.0, 1.0, len(X)))
+
+
+@pytest.mark.parametrize("wrap", [np.asarray, pd.DataFrame, sp.csc_array])
+def test_advice_on_missing_values_counts_columns_and_names_omit(wrap):
+    values = np.random.default_rng(0).normal(size=(60, 4))
+    values[3, [1, 3]] = np.nan
+    with pytest.raises(BadValueError, match=r"values \(2 of these 4 columns have\); give missing='omit'"):
+        ss.TopK().fit(wrap(values), np.arange(60) % 2)
+    with pytest.raises(BadValueError, match=r"values \(2 of these 4 columns have\); impute it"):
+        ss.OnlineFDR().begin(np.arange(60) % 2).offer(wrap(values))
+    with pytest.raises(BadValueError, match=r"values; give missing='omit'"):
+        ss.SAOLA().begin(np.arange(60) % 2).offer(wrap(values[:, :2]))

@@ -85,7 +85,7 @@ def test_an_error_in_any_range_reaches_the_caller(monkeypatch, broken):
 
 def test_there_are_never_more_threads_than_the_most(monkeypatch):
     monkeypatch.setattr(threads.os, "sched_getaffinity", lambda _: set(range(100)), raising=False)
-    assert threads._threads() == threads.MOST
+    assert threads._threads() == threads.MOST_THREADS
 
 
 def test_a_forked_child_makes_a_pool_of_its_own(monkeypatch):
@@ -133,5 +133,5 @@ def test_ctrl_c_does_not_wait_for_an_answering_call():
 def test_the_end_of_a_run_does_not_wait_for_tasks_that_are_never_taken_up(monkeypatch):
     monkeypatch.setattr(threads, "LONGEST_WAIT", 0.05)
     began = time.monotonic()
-    threads.let_take_up([Future()])
+    threads.wait_until_taken_up([Future()])
     assert time.monotonic() - began < 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from pathlib import Path
 
 from benchmarks.streaming_fs import conformance, leaderboard, networks, noise, real_sets, row_streams, shapes
@@ -20,9 +19,10 @@ PAGE = "leaderboard.html"
 def main(arguments: list[str] | None = None) -> int:
     """Run the parts asked for and write the leaderboard."""
     options = _options(arguments)
-    if not options.resume and (options.out / "results").exists():
-        shutil.rmtree(options.out / "results")
-    desk = Desk("streaming_fs", options.out, options.quick, say=lambda text: print(text, flush=True))
+    desk = Desk(
+        "streaming_fs", options.out, options.quick, fresh=not options.resume,
+        say=lambda text: print(text, flush=True),
+    )  # fmt: skip
     bench = Bench(desk, options.half, options.half_seed)
     for name, why in ABSENT.items():
         print(f"streaming_fs: SKIPPED {name}: {why}", flush=True)
@@ -46,7 +46,11 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
         "--part", type=int, nargs="+", choices=range(1, 7), default=[*range(1, 7)], metavar="N",
         help=f"only these: {parts}",
     )  # fmt: skip
-    parser.add_argument("--resume", action="store_true", help="take the results that are there")
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="take the results that are there; without it, new ones replace them",
+    )
     parser.add_argument("--half", choices=HALVES, default="all", help="which half of the cases to run")
     parser.add_argument(
         "--half-seed", type=int, default=0, metavar="S", help="the seed that halves the cases"

@@ -15,13 +15,13 @@ from streamsieve.evaluation.plots.style import add_legend, bare, new_figure, pla
 from streamsieve.evaluation.reports.html.figures import Picture
 
 COLOURS = {"ours": "#0b5c7a", "peer": "#8c2d04", "baseline": "#777777", "entered": "#41822a"}
-#: Curves of a picture: the best of each kind.
-MOST_CURVES = 7
+#: Curves of a picture: the best of ours, of others, and of printed figures.
+CURVES = (3, 2, 2)
 
 
 def pictures(board: Board) -> list[dict[str, Any]]:
     """Return the pictures of a board, as the page shows them."""
-    found = [_critical(board), *_by_width(board)]
+    found = [_critical(board), *by_width(board)]
     if board.title.startswith("Real sets"):
         found += [
             _front(board, "size", "columns kept (mean)"),
@@ -34,7 +34,7 @@ def _shown(picture: Picture) -> dict[str, Any]:
     width, height = (round(96 * inches) for inches in picture.figure.get_size_inches())
     return {
         "address": picture.address(), "caption": picture.caption, "alt": picture.alt, "width": width,
-        "height": height,
+        "height": height, "wide": picture.name == "ranks",
     }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def _critical(board: Board) -> Picture | None:
     return Picture("ranks", caption, caption, figure)
 
 
-def _by_width(board: Board) -> list[Picture]:
+def by_width(board: Board) -> list[Picture]:
     """Draw the share found against the width, one picture per shape, for cases named "SHAPE, p = WIDTH"."""
     cases = [(case, re.fullmatch(r"(\w+), p = (\d+)", case)) for case in board.cases]
     shapes: dict[str, list[tuple[int, str]]] = {}
@@ -64,10 +64,10 @@ def _by_width(board: Board) -> list[Picture]:
         axes = figure.add_subplot()
         names = _curves(board, [case for _, case in places])
         for i, (name, values) in enumerate(names.items()):
-            axes.plot([p for p, _ in places], values, label=plain(name), **style(i, len(places)))
+            axes.plot([p for p, _ in places], values, label=name, **style(i, len(places)))
         axes.set(xscale="log", xlabel="columns", ylabel=board.measure, ylim=(-0.03, 1.03), title=shape)
         bare(axes, grid="y")
-        add_legend(figure)
+        figure.legend(frameon=False, handlelength=3, loc="outside right upper")
         widths = [p for p, _ in places]
         axes.set_xticks(widths, [f"{p:,}" for p in widths])
         axes.set_xticks([], minor=True)
@@ -86,11 +86,14 @@ def _curves(board: Board, cases: list[str]) -> dict[str, list[float]]:
     ours = {name: values for name, values in run.items() if board.kinds[name] == "ours"}
     others = {name: values for name, values in run.items() if board.kinds[name] != "ours"}
     chosen: dict[str, list[float]] = {}
-    for group, most in ((ours, 3), (others, 2), (printed, 2)):
+    for group, most in zip((ours, others, printed), CURVES, strict=True):
         known = {name: values for name, values in group.items() if not all(map(math.isnan, values))}
         best = sorted(known, key=lambda name: -float(np.nanmean(known[name])))
         chosen |= {name: known[name] for name in best[:most]}
-    return dict([*chosen.items()][:MOST_CURVES])
+    same: dict[tuple[float, ...], list[str]] = {}  # curves on top of each other are one, with both names
+    for name, values in chosen.items():
+        same.setdefault(tuple(values), []).append(name)
+    return {"\n".join(map(plain, names)): [*values] for values, names in same.items()}
 
 
 def _front(board: Board, what: str, label: str) -> Picture | None:
@@ -104,7 +107,8 @@ def _front(board: Board, what: str, label: str) -> Picture | None:
     figure = new_figure(6.2, 4.2)
     axes = figure.add_subplot()
     for name, (x, y) in points.items():
-        axes.plot(x, y, marker="o", linestyle="none", color=COLOURS[board.kinds[name]])
+        kind = board.kinds[name]
+        axes.plot(x, y, marker="o", linestyle="none", color=COLOURS[kind], label=kind)
     front = pareto([*points.values()])
     axes.step(*zip(*front, strict=True), where="post", color="#b0b0b0", linewidth=1.2, zorder=0)
     axes.set(xscale="log", xlabel=label, ylabel=board.measure)
@@ -115,8 +119,15 @@ def _front(board: Board, what: str, label: str) -> Picture | None:
     axes.xaxis.set_major_formatter(_short)
     axes.xaxis.set_minor_formatter("")
     bare(axes, grid="both")
-    _name_points(figure, axes, points)
-    caption = f"{board.title}: {board.measure} against {label}. The line is the Pareto front; blue is ours."
+    add_legend(figure)
+    named = {
+        name: point for name, point in points.items() if point in front or board.kinds[name] != "ours"
+    }  # all names would cover each other
+    _name_points(figure, axes, named)
+    caption = (
+        f"{board.title}: {board.measure} against {label}. The line is the Pareto front; methods of ours that "
+        "are not on it have no name."
+    )
     return Picture(what, caption, caption, figure)
 
 

@@ -48,7 +48,8 @@ def run(bench: Bench) -> list[Board]:
     about = (
         f"Passemiers' generators: {ROWS:,} rows of uniform columns, of which two make up the label. Share of "
         f"the two among a method's best two, a mean over the training parts of {folds} folds, columns "
-        "shuffled in each."
+        "shuffled in each. Rows marked as published are the figures of the generators' authors "
+        "(github.com/AntoinePassemiers/Feature-Selection-Benchmark) for one data set, not run again."
     )
     kinds = {name: entry.kind for name, entry in ENTRIES.items()}
     board = Board("Two relevant columns among p", "share found", about, kinds, filled(found), published())

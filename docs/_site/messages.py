@@ -93,8 +93,10 @@ def _constructed(tree: ast.AST) -> Iterator[tuple[ast.Call, str]]:
         name = _name(call.func)
         if re.fullmatch(r"[A-Z]\w*(Error|Warning)", name):
             yield call, name
-        elif name == "warn" and len(call.args) > 1:
-            yield call, _name(call.args[1])
+        elif name == "warn" and call.args:
+            kind = _name(call.args[1]) if len(call.args) > 1 else "UserWarning"
+            if kind.endswith("Warning"):
+                yield call, kind
 
 
 def _functions(tree: ast.AST) -> list[ast.FunctionDef]:

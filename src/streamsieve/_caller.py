@@ -1,18 +1,20 @@
-"""The line of the user's code behind a call, for warnings."""
+"""Warnings that point to the line of the user's code behind a call."""
 
 from __future__ import annotations
 
 import sys
+import warnings
 from types import FrameType
 
-#: Modules that are skipped: ours, generated forwarding functions (no module), and scikit-learn's pipelines.
-_INSIDE = (__name__.partition(".")[0], "sklearn", "None", "builtins")
+#: Packages whose frames are skipped: ours, and what calls estimators on behalf of the user: scikit-learn's
+#: pipelines and searches, and joblib, which runs those.
+_INSIDE = (__name__.partition(".")[0], "sklearn", "joblib", "builtins")
 
 
-def caller_level() -> int:
-    """Return the stack level, for a warning issued where this is called, of the first frame outside."""
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the innermost line outside the library and outside what calls estimators for the user."""
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - skip_file_prefixes needs Python 3.12
-    level = 0
+    level = 2
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back
-    return level + 1
+    warnings.warn(message, category, stacklevel=level)

@@ -142,7 +142,7 @@ def refuse_foreign(paths: Iterable[AnyPath], *, how: str = "overwrite=True", ove
     for path in paths:
         refuse_special(path)
         if not overwrite and os.path.lexists(path) and not is_ours(path):
-            raise StateError(f"{path} exists and was not written by streamsieve; {how} replaces it")
+            raise StateError(f"{path} exists and streamsieve may not have written it; {how} replaces it")
 
 
 def is_ours(path: AnyPath) -> bool:

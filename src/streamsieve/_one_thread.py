@@ -13,6 +13,7 @@ inspects the bytecode).  Without a GIL, the guard does both under a lock.
 from __future__ import annotations
 
 import inspect
+import linecache
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -147,10 +148,14 @@ def _maker(parameters: tuple[tuple[str, Any, bool], ...], source: str, gil: bool
     text = source.format(
         self=self, free=_FREE[gil].format(self=self), parameters=", ".join(own), arguments=", ".join(passed)
     )
+    # tracebacks and debuggers find the text under this name; None: it is no file that may change
+    name = f"<streamsieve guard of a {'change' if source is _CHANGING else 'read'}: ({', '.join(own)})>"
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
     space: dict[str, Any] = {
-        "_get_ident": get_ident, "_enter_change": _enter_change, "_enter_read": _enter_read,
+        "__name__": __name__, "_get_ident": get_ident, "_enter_change": _enter_change,
+        "_enter_read": _enter_read,
     }  # fmt: skip
-    exec(text, space)  # noqa: S102 - the names of parameters are all that varies
+    exec(compile(text, name, "exec"), space)  # noqa: S102 - the names of parameters are all that varies
     return space["make"]
 
 

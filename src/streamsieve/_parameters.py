@@ -71,7 +71,8 @@ def check_number(
 
 def did_you_mean(value: Any, known: Iterable[Any]) -> str:
     """Return "; did you mean 'x'?" if a known name has a similar spelling, else ""."""
-    near = difflib.get_close_matches(
-        str(value) if isinstance(value, str) else brief(value), [str(k) for k in known], n=1
-    )
+    given = str(value) if isinstance(value, str) else brief(value)
+    names = [str(k) for k in known]
+    near = [name for name in names if name.casefold() == given.casefold()]
+    near = near or difflib.get_close_matches(given, names, n=1)
     return f"; did you mean {near[0]!r}?" if near else ""

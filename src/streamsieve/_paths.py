@@ -8,9 +8,11 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
+from urllib.parse import unquote
 
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
@@ -142,10 +144,12 @@ def is_paths(data: Any) -> bool:
 class Resolved(list[Path]):
     """Files found by :func:`resolve`, which accepts them again without a search.
 
-    ``ignored`` are the files of a folder that are not tables.
+    ``ignored`` are the files of a folder that are not tables, and ``partitions`` what the folders that a
+    pattern found say of their files: {"year": 2024.0, "region": "eu"} of year=2024/region=eu.
     """
 
     ignored: tuple[Path, ...] = ()
+    partitions: Mapping[Path, Mapping[str, float | str | None]] = MappingProxyType({})
 
 
 def resolve(paths: Paths) -> Resolved:
@@ -160,11 +164,33 @@ def resolve(paths: Paths) -> Resolved:
         raise SourceError("no file was given: pass a path, a pattern such as 'data/*.parquet', or a list")
     files, ignored = Resolved(), list[Path]()
     for path in given:
-        files += _expand(path, ignored)
+        found = _expand(path, ignored)
+        files += found
+        parts = Path(path).expanduser().parts
+        steady = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+        said = {file: _said_by_folders(file, steady) for file in found}
+        files.partitions = {**files.partitions, **{file: some for file, some in said.items() if some}}
     files.ignored = tuple(ignored)
     for file in files:
         _check(file)
     return files
+
+
+def _said_by_folders(file: Path, steady: int) -> dict[str, float | str | None]:
+    """Return columns and values from names of folders, after the first ``steady`` parts of the path.
+
+    Whole numbers become numbers.  Hive writes ``__HIVE_DEFAULT_PARTITION__`` for a missing value.
+    """
+    named = (part.partition("=") for part in file.parts[steady:-1])
+    said: dict[str, float | str | None] = {
+        unquote(name): unquote(value) for name, equals, value in named if name and equals
+    }
+    for name, value in said.items():
+        if value == "__HIVE_DEFAULT_PARTITION__":
+            said[name] = None
+        elif re.fullmatch(r"-?\d{1,15}", str(value)):
+            said[name] = float(str(value))
+    return said
 
 
 def _expand(path: Any, ignored: list[Path]) -> list[Path]:

@@ -19,7 +19,7 @@ from streamsieve.exceptions import ParameterError
 
 T = TypeVar("T")
 
-MOST = 8
+MOST_THREADS = 8
 #: Below this number of values (a few tenths of a millisecond) a second thread does not pay off.
 SMALL = 2**20
 #: Values per kernel call, some hundredths of a second; Ctrl-C is handled between calls.
@@ -27,7 +27,7 @@ PIECE = 2**26
 #: Values that take about half a second.
 LONG = 2**30
 #: Number of float64 features per cache line.
-LINE = 8
+LINE_FEATURES = 8
 #: Polling interval, in seconds, while waiting for a call that cannot be interrupted.
 POLL_SECONDS = 0.1
 #: Seconds that the end of a run waits for a pool of processes to take up its tasks.
@@ -77,8 +77,8 @@ def _threads() -> int:
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limit, text = _limit.get(), os.environ.get(VARIABLE)
     if limit is None:
-        limit = _checked(VARIABLE, text) if text else MOST
-    return min(MOST, usable, limit)
+        limit = _checked(VARIABLE, text) if text else MOST_THREADS
+    return min(MOST_THREADS, usable, limit)
 
 
 def over_features(n_features: int, n_values: int, work: Callable[[int, int], None]) -> None:
@@ -93,12 +93,12 @@ def over_features(n_features: int, n_values: int, work: Callable[[int, int], Non
         return
     step = _step(n_features, n_values)
     threads = _threads()
-    if threads < 2 or n_features < 2 * LINE:
+    if threads < 2 or n_features < 2 * LINE_FEATURES:
         for low in range(0, n_features, step):
             work(low, min(low + step, n_features))
         return
     if _pool is None:
-        _pool = ThreadPoolExecutor(MOST, thread_name_prefix="streamsieve")
+        _pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="streamsieve")
     failed = False
 
     def share(first: int, last: int) -> None:
@@ -108,7 +108,9 @@ def over_features(n_features: int, n_values: int, work: Callable[[int, int], Non
             work(low, min(low + step, last))
 
     # multiples of a cache line: two threads never write to the same one
-    edges = [t * n_features // threads // LINE * LINE for t in range(threads)] + [n_features]
+    edges = [t * n_features // threads // LINE_FEATURES * LINE_FEATURES for t in range(threads)] + [
+        n_features
+    ]
     parts: list[Future[None]] = []
     try:
         parts += [_pool.submit(share, edges[t], edges[t + 1]) for t in range(1, threads)]
@@ -148,13 +150,13 @@ def answering(call: Callable[[], T]) -> T:
 def _step(n_features: int, n_values: int) -> int:
     """Return the number of features per range: whole cache lines, unless one line takes too long."""
     step = n_features * PIECE // n_values
-    if step >= LINE or LINE * n_values < LONG * n_features:
-        return max(step // LINE, 1) * LINE
+    if step >= LINE_FEATURES or LINE_FEATURES * n_values < LONG * n_features:
+        return max(step // LINE_FEATURES, 1) * LINE_FEATURES
     return max(step, 1)
 
 
 def _forget_pool() -> None:
-    """Drop the pool in a forked child, which has no threads and creates its own pool on demand."""
+    """Drop the pool in a forked child, which has no threads, and creates its own pool on demand."""
     global _pool  # noqa: PLW0603
     _pool = None
 
@@ -163,8 +165,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
 
 
-def let_take_up(futures: Sequence[Future[Any]]) -> None:
-    """Wait for a pool of processes to take up its tasks, within a moment: loky ends badly before."""
+def wait_until_taken_up(futures: Sequence[Future[Any]]) -> None:
+    """Wait a bounded time until a pool of processes has taken up its tasks: ended earlier, loky may hang."""
     until = time.monotonic() + LONGEST_WAIT
     while time.monotonic() < until and not all(future.running() or future.done() for future in futures):
         time.sleep(0.001)

@@ -7,7 +7,6 @@ Text and categories of a dataframe are nominal, which is never guessed from numb
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
@@ -16,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from streamsieve._caller import warn
 from streamsieve._kernels import column_levels as kernel
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import ManyLevelsWarning, ParameterError
@@ -145,12 +145,11 @@ def as_levels(x: FloatArray, name: str, most: int | None = None) -> FloatArray:
     levels, codes, counts = np.unique(x[present], return_inverse=True, return_counts=True)
     most = max(TABLE_LEVELS, few_levels(len(x))) if most is None else most
     if len(levels) > most:
-        warnings.warn(
+        warn(
             f"column {name!r} has {len(levels):,} levels over {len(x):,} rows; the "
             f"{len(levels) - most + 1:,} rarest are pooled into one, because tables take {most:,}: group the "
             "levels by meaning, or leave the column out",
             ManyLevelsWarning,
-            stacklevel=2,
         )
         rank = np.empty(len(levels), np.int64)
         rank[np.argsort(-counts, kind="stable")] = np.arange(len(levels))

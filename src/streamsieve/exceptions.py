@@ -20,6 +20,9 @@
     ManyLevelsWarning (UserWarning)      the rarest levels of a nominal column were pooled
     DependentRowsWarning (UserWarning)   the rows do not look independent, and p-values would be too small
     TargetWarning (UserWarning)          whole numbers in y were taken for a quantity, or for classes
+    ManyColumnsWarning (UserWarning)     more columns are kept than there are rows
+    SuspectColumnsWarning (UserWarning)  a selected column is an identifier, or gives the target away
+    WeightsWarning (UserWarning)         frequency weights sum to far less than the number of rows
     DateWarning (UserWarning)            dates in text were read day first, and the month may come first
 
 A message says what was expected, what was given, and what to do.
@@ -99,6 +102,18 @@ class DependentRowsWarning(UserWarning):
 
 class TargetWarning(UserWarning):
     """Whole numbers in y were interpreted as a quantity or as classes; set ``task`` to choose."""
+
+
+class ManyColumnsWarning(UserWarning):
+    """More columns are kept than there are rows."""
+
+
+class SuspectColumnsWarning(UserWarning):
+    """A selected column looks like an identifier, or predicts the target alone almost without error."""
+
+
+class WeightsWarning(UserWarning):
+    """Frequency weights sum to far less than the number of rows; see ``weight_kind``."""
 
 
 class DateWarning(UserWarning):

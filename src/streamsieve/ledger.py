@@ -173,6 +173,9 @@ class Ledger(Part, Sequence[Decision]):
                 f"; the features came without names, as {known[0]} to {known[-1]}: in a pipeline, "
                 "set_output(transform='pandas') of the steps before keeps names"
             )
+        made = [repr(name) for name in known if name.startswith(f"{feature}=")][:8]
+        if made:
+            near = f"; its categories are features: {', '.join(made)}"
         partial = "; ledger='kept' leaves out rejected features" if self.keep == "kept" and not near else ""
         return f"no feature named {feature!r} in the ledger{near}{partial}"
 

@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from streamsieve._doors import given, way
+from streamsieve._advice import as_argument, by_interface
+from streamsieve._caller import warn
 from streamsieve._frames import as_frame, holds_text, is_frame, new_frame, take_columns
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import format_of, is_paths, resolve
+from streamsieve._suspects import Suspects, Watched
 from streamsieve._validation import check_length, task_of
 from streamsieve.base import OfflineSelector
 from streamsieve.choosing import Profile, choose
@@ -25,6 +27,7 @@ from streamsieve.exceptions import (
     InputError,
     ParameterError,
     SchemaError,
+    SuspectColumnsWarning,
     TargetError,
 )
 from streamsieve.protocols import Task
@@ -35,6 +38,8 @@ from streamsieve.sources import open as open_source
 
 #: Name of the automatic choice of a method.
 AUTO = "auto"
+#: Maximum number of suspicious columns that a warning names.
+SHOWN = 5
 #: Options of `streamsieve.open` that are not parameters of any selector.
 READING = {*inspect.signature(ArrowSource).parameters} - {"paths", "target", "missing", "nominal"}
 
@@ -106,8 +111,13 @@ def select(
         omit_missing(selector)
     if selector.get_params(deep=False).get("task") == "auto":  # decided, and warned about, above
         selector.set_params(task="regression" if kind is Task.REGRESSION else "classification")
-    with _ways_out(selector, X, source):
-        _fit(selector, X, y, source)
+    suspects = Suspects(codes_too=False)
+    with _ways_out(X, source):
+        _fit(selector, X, y, None if source is None else Watched(source, suspects))
+    kept = [str(name) for name in selector.get_feature_names_out()]
+    if source is None:
+        suspects.look_at_table(X, y_values, kept, np.flatnonzero(selector.get_support()))
+    _question(kept, suspects)
     left_out = "; ".join(f"{why}: {', '.join(map(str, names))}" for why, names in _left_out(source).items())
     # shown with what was kept
     selector._chosen_by = "; ".join(filter(None, [note, left_out and f"left out: {left_out}"]))  # noqa: SLF001
@@ -120,10 +130,12 @@ def omit_missing(selector: Any) -> None:
     if "missing" in selector.get_params(deep=False):
         selector.set_params(missing="omit")
     elif not selector.traits.missing:
-        fills = way("SimpleImputer, or missing='impute' for files,", given("missing", "impute"))
+        fills = by_interface(
+            "SimpleImputer, or missing='impute' for files,", as_argument("missing", "impute")
+        )
         raise CapabilityError(
             f"{type(selector).method_name()} takes no missing values: {fills} fills in the mean of the "
-            f"column; fast_osfs, osfs, saola, top_k and screen take {given('missing', 'omit')}"
+            f"column; fast_osfs, osfs, saola, top_k and screen take {as_argument('missing', 'omit')}"
         )
 
 
@@ -186,19 +198,36 @@ def _taken(data: Any, target: Any, parameters: dict[str, Any]) -> tuple[Any, Any
 
 
 @contextmanager
-def _ways_out(selector: Any, X: Any, source: Any) -> Iterator[None]:
+def _ways_out(X: Any, source: Any) -> Iterator[None]:
     """Context: a complaint about missing values names the parameters that help."""
     try:
         yield
     except BadValueError as error:
-        ways = ["missing='omit' (each test uses the rows that are complete)"]
-        ways = ways if "missing" in selector.get_params(deep=False) else []
-        ways += ["missing='impute' (the mean of the column)"] if source is not None else []
+        ways = ["missing='impute' (the mean of the column)"] if source is not None else []
         if is_frame(X) and holds_text(take_columns(X, np.array([error.feature]))):
             ways = ["the text 'missing' in its place (fillna, fill_null), a category of its own"]
         if not math.isnan(error.value) or not ways:
             raise
         raise BadValueError(f"{error}, or give {' or '.join(ways)}", error.feature, error.value) from error
+
+
+def _question(names: list[str], suspects: Suspects) -> None:
+    """Warn of selected columns that look like identifiers, or give the target away."""
+    kept = set(names)
+    leaks = {name: how for name, how in suspects.leaks.items() if name in kept}
+    found = [f"{name!r} alone gives the target away ({how})" for name, how in leaks.items()]
+    found += [
+        f"{name!r} looks like an identifier (whole numbers, all different or in order)"
+        for name in suspects.identifiers
+        if name in kept and name not in leaks
+    ]
+    if found:
+        more = f", and {len(found) - SHOWN} more" * (len(found) > SHOWN)
+        warn(
+            f"selected columns to question: {'; '.join(found[:SHOWN])}{more}; leave out what is not known "
+            "when predictions are made",
+            SuspectColumnsWarning,
+        )
 
 
 def _left_out(source: Any) -> dict[str, list[str]]:

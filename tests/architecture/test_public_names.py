@@ -62,9 +62,10 @@ def test_every_selector_is_a_top_level_name():
         assert cls.__name__ in dir(ss)
 
 
-def test_a_misspelt_name_gets_a_suggestion():
+@pytest.mark.parametrize("name", ["SAOLLA", "Saola"])
+def test_a_misspelt_name_gets_a_suggestion(name):
     with pytest.raises(AttributeError, match="did you mean 'SAOLA'"):
-        _ = ss.SAOLLA
+        getattr(ss, name)
 
 
 @pytest.mark.parametrize("name", CLASSES)

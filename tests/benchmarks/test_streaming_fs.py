@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.streaming_fs import copies, enter, enter_rows, networks, row_streams, shapes
+from benchmarks.streaming_fs import copies, enter, enter_rows, networks, pictures, row_streams, shapes
 from benchmarks.streaming_fs.bench import Bench
 from benchmarks.streaming_fs.boards import Board, Cell, figure
 from benchmarks.streaming_fs.command import PAGE, main
@@ -49,12 +49,16 @@ def test_the_ten_lines_of_the_readme_enter_a_method(tmp_path, monkeypatch, capsy
 
 def test_a_run_goes_on_where_it_stopped_and_starts_again_if_not_asked_to(tmp_path, capsys):
     arguments = ["--quick", "--part", "3", "--out", str(tmp_path)]
+    of_others = tmp_path / "results" / "of_others.json"
+    of_others.parent.mkdir()
+    of_others.touch()
     assert main(arguments) == 0
     assert "noise codes SAOLA" in capsys.readouterr().out
     assert main([*arguments, "--resume"]) == 0
     assert "noise codes SAOLA" not in capsys.readouterr().out
     assert main(arguments) == 0
     assert "noise codes SAOLA" in capsys.readouterr().out
+    assert of_others.exists()
 
 
 def test_real_sets_and_rows_run_and_skip_what_is_not_there_aloud(tmp_path, capsys):
@@ -165,6 +169,17 @@ def test_a_board_says_who_is_ahead_of_our_best():
     half = board(a=(0.7, 0.8), b=(0.9,))
     assert half.complete == ["a"]
     assert half.ranks() is None
+
+
+def test_curves_on_top_of_each_other_are_one():
+    shares = {"a": (1.0, 0.5), "b": (1.0, 0.5), "c": (0.5, 0.0)}
+    cells = {
+        name: {f"RING, p = {p}": Cell(share) for p, share in zip((8, 32), row, strict=True)}
+        for name, row in shares.items()
+    }
+    found = Board("Title", "share", "", {"a": "ours", "b": "peer", "c": "peer"}, cells)
+    figure = pictures.by_width(found)[0].figure
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a\nb", "c"]
 
 
 def test_figures_keep_three_digits_and_whole_numbers():

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.full
 
 #: Cases of a slice; the others have as many as they can try in the time.
 CASES = {"kill": 2, "signals": 8, "soak": 2}
-SECONDS = 10
+SECONDS = 5
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,9 +45,9 @@ def test_a_case_that_waits_has_more_patience_than_one_that_computes():
             os.kill(os.getpid(), signal.SIGKILL)
         while case == "computes":
             pass
-        time.sleep(3)
+        time.sleep(1.5)
         return Outcome("held")
 
     cases = ["waits", "dies", "computes"]
-    found = isolated.outcomes(cases, attempt, patience=1.0, deadline=np.inf)
+    found = isolated.outcomes(cases, attempt, patience=0.5, deadline=np.inf)
     assert [outcome.kind for _, outcome in found] == ["held", "crashed", "hung"]

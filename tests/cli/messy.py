@@ -141,6 +141,14 @@ def folder(path, write=lambda data, file: file.write_text(text(data)), suffix=".
         (path / name).write_text("not a table")
 
 
+def partitions(path):
+    """Write folders such as year=2023/region=eu, as Hive and Spark do; the region goes with the label."""
+    for (year, label), part in frame().groupby([np.arange(N) % 3 + 2022, "label"]):
+        place = path / f"year={year}" / ("region=eu" if label == "ill" else "region=us")
+        place.mkdir(parents=True)
+        part.to_parquet(place / "part-0.parquet", index=False)
+
+
 def appended(line):
     return text() + line + "\n"
 
@@ -196,6 +204,7 @@ CITIES = np.array(["Rome", "Oslo", "Paris", "Lima"])[np.arange(N) % 4]
 IDS = [f"P-{i:04d}" for i in range(N)]
 HOLES = missing()
 DROPPED = frame().assign(label=lambda d: d["label"].where(np.arange(N) % 10 != 0))
+CHOICES = ["price, speed", "speed, taste", "price, speed, taste", "price", "price, taste"] * (N // 5)
 GROUPED = [f"{1000 + 37 * i:,}" for i in range(N)]
 LIMITS = ["<0.5" if i % 4 == 0 else f"{i / 10:.1f}" for i in range(N)]
 CODED = with_column("answer", np.where(np.arange(N) % 9 == 0, 99, np.arange(N) % 5))
@@ -220,6 +229,14 @@ CASES = {
         plain(text(sep=":")), options=("--sep", ":"),
     ),
     "space.txt": Case(plain(text(sep=" ")), error="no separator was found", advice=("--sep", " ")),
+    "write_table.txt": Case(  # R names one column less than there are, because rows have names
+        plain("".join(f"P{i} {line}" if i else line for i, line in enumerate(text(sep=" ").splitlines(True)))),
+        options=("--sep", " "), says="1 row numbers left out ((no name))",
+    ),
+    "separator_at_line_ends.csv": Case(
+        plain(text().replace("\n", ",\n").replace(",\n", "\n", 1)), error="a line has more or fewer cells",
+        repair=lambda path: path.write_text(text()),
+    ),
     "crlf.csv": Case(plain(text(lineterminator="\r\n"))),
     "no_last_line_end.csv": Case(plain(text().rstrip("\n"))),
     "quoted.csv": Case(plain(text(quoting=1))),
@@ -236,6 +253,10 @@ CASES = {
     "thousands_quoted.csv": Case(
         plain(text(with_column("income", GROUPED))), error="with thousands separators, such as '1,000': write",
         repair=lambda path: path.write_text(text(with_column("income", [g.replace(",", "") for g in GROUPED]))),
+    ),
+    "thousands_followed.csv": Case(  # what the error advises, by pandas
+        plain(text(with_column("income", GROUPED))), error="(pandas reads them with thousands=',')",
+        repair=lambda path: pd.read_csv(path, thousands=",").to_csv(path, index=False),
     ),
     "decimal_comma_below_one.csv": Case(
         plain(text(with_column("share", [f"{i % 7},{100 + i}" for i in range(N)]), decimal=",")),
@@ -324,16 +345,26 @@ CASES = {
         lambda path: excel(path, title="Trial of 2024"), error="line 2 names 'label': --skip-rows 1",
         advice=("--skip-rows", "1"),
     ),
+    # answers of surveys
+    "choices.csv": Case(
+        plain(text(with_column("reasons", CHOICES))),
+        says="reasons lists choices (price, speed, taste), and a category is a whole list: a column per choice "
+        "is made by pandas, DATA[COLUMN].str.get_dummies(', ')",
+    ),
+    "question.csv": Case(
+        plain(text(with_column("How much do you agree? " * 4 + "(one answer)", CITIES))),
+        says="How much do you agree? How muc...ree? (one answer) as 4",
+    ),
     # encodings
     "bom.csv": Case(plain(text(), "utf-8-sig")),
     "utf16.csv": Case(plain(text(), "utf-16"), says="encoding: utf-16"),
     "latin1.csv": Case(
         plain(text(with_column("city", ["Köln", "Rom"] * (N // 2))), "latin-1"),
-        error="is not UTF-8 text", advice=("--encoding", "latin-1"),
+        error="is not UTF-8 text", advice=("--encoding", "cp1252"),
     ),
     "latin1_decimal_comma.csv": Case(  # a single cell between commas, as a title is
         plain(text(frame().rename(columns={"noise_0": "größe"}), sep=";", decimal=","), "latin-1"),
-        error="is not UTF-8 text", advice=("--encoding", "latin-1"), says="decimal comma",
+        error="is not UTF-8 text", advice=("--encoding", "cp1252"), says="decimal comma",
     ),
     "latin1_title.csv": Case(
         plain("Patienten der Klinik Köln\n" + text(), "latin-1"),
@@ -341,11 +372,11 @@ CASES = {
     ),
     "latin1_names.csv": Case(
         plain(text(frame().rename(columns={"noise_0": "größe"})), "latin-1"),
-        error="is not UTF-8 text", advice=("--encoding", "latin-1"),
+        error="is not UTF-8 text", advice=("--encoding", "cp1252"),
     ),
     "cp1252.csv": Case(
         plain(text(with_column("price", ["5 €", "6 €"] * (N // 2))), "cp1252"),
-        error="cp1252 for files of Windows", advice=("--encoding", "cp1252"),
+        error="--encoding cp1252 (Western Europe, like latin-1", advice=("--encoding", "cp1252"),
     ),
     # compression
     "gzip.csv.gz": Case(plain(gzip.compress(text().encode()))),
@@ -388,7 +419,7 @@ CASES = {
         lambda path: pq.write_table(
             pa.Table.from_pandas(frame()).append_column("scan", pa.array([[1, 2]] * N)), path
         ),
-        says="1 other type left out (scan)",
+        says="1 list left out (scan)",
     ),
     "patients.sqlite": Case(
         sqlite, error="with the tables 'patients'", advice=("--sql", "select * from patients")
@@ -413,7 +444,7 @@ CASES = {
         lambda path: with_column("tags", [["a"] * (i % 3) for i in range(N)]).to_json(
             path, orient="records", lines=True
         ),
-        says="1 other type left out (tags)",
+        says="1 list left out (tags)",
     ),
     "page.xls": Case(
         plain("<html><table><tr><td>dose</td></tr></table></html>"), error="it is a web page or XML",
@@ -461,6 +492,9 @@ CASES = {
         options=("--features", "dose,noise_0"), says="2 offered",
     ),
     "pattern": Case(folder, data="pattern/part*.csv"),
+    "partitions": Case(
+        partitions, data="partitions/**/*.parquet", says="columns from names of folders: 'year', 'region'"
+    ),
     "typo.csv": Case(plain(text()), data="tpyo.csv", error="did you mean 'typo.csv'", repair=lambda path: path),
     # types
     "categories.csv": Case(plain(text(with_column("city", CITIES))), says="city as 4"),
@@ -515,6 +549,21 @@ CASES = {
     "question_mark.csv": Case(
         plain(text(missing(mark="?"))), options=("--missing", "omit"), error="if they mean missing values",
         advice=("--na", "?"),
+    ),
+    "two_marks.csv": Case(
+        plain(text(missing(mark="?").assign(answer=CODED["answer"]))),
+        options=("--na", "?,99", "--missing", "omit"), says="note: missing values in answer, noise_0",
+    ),
+    "nine.csv": Case(  # 9 is no answer, and a number of visits
+        plain(text(frame().assign(
+            answer=np.where(np.arange(N) % 9 == 0, 9, np.arange(N) % 3), visits=np.arange(N) % 12
+        ))),
+        says="9 in answer is far from the other values: if it means that a value is missing, say --na 9 (text, "
+        "workbooks), or make it null; --na is for all columns, and 9 may be a value in visits",
+    ),
+    "ninety_nine_point_nine.csv": Case(
+        plain(text(with_column("bmi", np.where(np.arange(N) % 9 == 0, 99.9, 20 + np.arange(N) % 7 / 2)))),
+        says="99.9 in bmi is far from the other values",
     ),
     "minus_nine.csv": Case(plain(text(missing(mark="-999"))), options=("--na", "-999", "--missing", "omit")),
     "ninety_nine.csv": Case(

@@ -17,7 +17,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve import registry
-from streamsieve.cli import run
+from streamsieve.cli import results, run
 from tests.cli.messy import CITIES, N, frame, missing, text, with_column
 from tests.helpers import tier
 
@@ -78,7 +78,7 @@ def test_methods_with_one_kind_of_target_take_a_task(tmp_path, capsys, refused):
 
 def test_rows_are_counted_as_rows(table, capsys):
     out = said(capsys, "screen", table, "--target", "label", "--k", "2")
-    assert re.search(r"120 rows in [\d.]+ s \([\d,]+ rows/s\).*: 8 features offered, 2 kept, 6 rejected", out)
+    assert re.search(r"120 rows in [\d.]+ s\b.*: 8 features offered, 2 kept, 6 rejected", out)
     assert "target: label, 2 classes (ill 60, well 60)" in out
 
 
@@ -330,8 +330,8 @@ def test_advice_is_given_in_the_terms_of_the_door(tmp_path, monkeypatch, capsys,
     monkeypatch.chdir(tmp_path)
     data = with_column("city", ["Köln", "Rom"] * (N // 2))
     data.to_csv("t.csv", index=False, encoding="latin-1")
-    refused(["select", "t.csv", "--target", "label"], "say how it is encoded, --encoding latin-1 (cp1252")
-    with pytest.raises(ValueError, match=r"encoding='latin-1' \(cp1252") as error:
+    refused(["select", "t.csv", "--target", "label"], "how it is encoded, --encoding cp1252 (Western Europe")
+    with pytest.raises(ValueError, match=r"encoding='cp1252' \(Western Europe") as error:
         ss.select("t.csv", target="label")
     assert "--" not in str(error.value)
     frame().assign(label=np.arange(N) % 60).to_csv("numbers.csv", index=False)
@@ -466,3 +466,13 @@ def test_standard_input(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text(sep=";").encode())))
     out = said(capsys, "select", "-", "--target", "label", "--json")
     assert [row["feature"] for row in json.loads(out)["kept"]] == ["dose"]
+
+
+def test_p_values_in_another_order_than_the_correlations_are_explained():
+    kept = [{"feature": name, "statistic": r, "p_value": 0.0} for name, r in [("a", -0.78), ("b", 0.79)]]
+    (note,) = results.p_value_note(kept, "correlation", ss.TopK())
+    assert note.startswith("p-values: of t, or larger ones")
+    assert not results.p_value_note(kept[::-1], "correlation", ss.TopK())
+    for selector in (ss.TopK(p_value="t"), ss.TopK(missing="omit"), ss.MRMR()):
+        assert not results.p_value_note(kept, "correlation", selector)
+    assert not results.p_value_note(kept, "symmetric uncertainty", ss.TopK(measure="su"))

@@ -1,9 +1,11 @@
 """Ctrl-C in a process of its own: exit code 130 within a second, one line, and a checkpoint to go on from."""
 
+import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -136,3 +138,32 @@ def test_an_error_is_no_abort_while_files_are_read_ahead():
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("error: ")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("streams", "code"), [(">&-", 0), (">&- 2>&-", 0), ("--json > /dev/full", 2), ("| head -0", 0)], ids=str
+)
+def test_a_command_ends_in_order_whatever_its_output_is(table, streams, code):
+    if "/dev/full" in streams and not Path("/dev/full").exists():
+        pytest.skip("there is no /dev/full here")
+    command = f"{sys.executable} -m streamsieve screen {table} --target label --save s.sieve {streams}"
+    done = subprocess.run(  # noqa: S602 - what is tested is what a shell does
+        command, shell=True, capture_output=True, text=True, cwd=table.parent, check=False
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert ("No space left on device" in done.stderr) == (code == 2)
+    assert ss.load(table.parent / "s.sieve").n_samples_seen_ == 3_000
+
+
+@pytest.mark.full
+def test_a_terminal_without_the_characters_of_a_name_shows_escapes(tmp_path):
+    y = np.arange(60) % 2
+    columns = {"\N{GREEK SMALL LETTER ALPHA}": y * 1.0, "b": y * 2.0, "y": y}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    command = [sys.executable, "-m", "streamsieve", "screen", "t.parquet", "--target", "y", "--k", "2"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert rb"\u03b1" in done.stdout

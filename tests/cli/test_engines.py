@@ -49,6 +49,7 @@ def test_select_takes_an_engine_for_methods_over_rows(parts, capsys):
     method = ("--target", "y", "--method", "screen", "--param", "criterion=f", "--param", "k=2")
     found = answer(capsys, "select", *parts, *method, "--engine", "dask")
     assert len(found["kept"]) == 2
+    assert not any("target:" in note for note in found["notes"]), "labels are not read here as well"
 
 
 def test_a_saved_result_is_that_of_the_library(parts, tmp_path, capsys):
@@ -150,11 +151,21 @@ def test_a_cluster_by_its_address(parts, capsys):
     assert [f["feature"] for f in found["kept"]] == [f["feature"] for f in plain["kept"]]
 
 
+#: The command line, with processes for few rows as well.
+WITH_PROCESSES = """
+from streamsieve.cli import main
+from streamsieve.engines import local
+if __name__ == "__main__":
+    local.FEW_VALUES = 0
+    main()
+"""
+
+
 @pytest.mark.full
 def test_ctrl_c_leaves_no_worker_behind(tmp_path):
     psutil = pytest.importorskip("psutil")
     paths = [str(path) for path in files(tmp_path, 40, n=200_000)]
-    command = [sys.executable, "-m", "streamsieve", "screen", *paths, "--target", "y", "--criterion"]
+    command = [sys.executable, "-c", WITH_PROCESSES, "screen", *paths, "--target", "y", "--criterion"]
     command += ["mutual_info", "--engine", "local", "--workers", "2", "--rows-per-task", "500"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     parent, workers = psutil.Process(process.pid), []

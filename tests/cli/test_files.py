@@ -162,7 +162,7 @@ def test_only_our_own_files_are_replaced_unless_asked(folder, refused):
         for other in ("kept.csv", "ledger.csv", "s.sieve"):
             (folder / other).unlink(missing_ok=True)
         (folder / name).write_text("years of work\n")
-        refused(given, f"{name} exists and was not written by streamsieve; --overwrite replaces it")
+        refused(given, f"{name} exists and streamsieve may not have written it; --overwrite replaces it")
         assert (folder / name).read_text() == "years of work\n"
     assert run([*given, "-q", "--overwrite"]) == 0
     assert run([*given, "-q"]) == 0  # they are ours now
@@ -185,13 +185,13 @@ def test_pictures_tables_and_reports_replace_only_our_own_files_unless_asked(fol
         for other in (folder / "r").iterdir():
             other.unlink()
         (folder / name).write_text("years of work\n")
-        with pytest.raises(StateError, match=f"{name} exists and was not written by .* overwrite=True repl"):
+        with pytest.raises(StateError, match=f"{name} exists and .* written it; overwrite=True repl"):
             save()
         assert (folder / name).read_text() == "years of work\n"
         save(overwrite=True)
         save()  # they are ours now
     report.table.to_csv("t.csv")
-    with pytest.raises(StateError, match="t.csv exists and was not written by"):
+    with pytest.raises(StateError, match="t.csv exists and streamsieve may not have"):
         report.table.to_csv("t.csv")  # a table is not known again
 
 
@@ -230,7 +230,9 @@ def test_python_replaces_a_file_of_others_only_on_request(folder):
     sieve = ss.SAOLA().begin(np.arange(50) % 2)
     sieve.offer(np.random.default_rng(0).normal(size=(50, 2)))
     for write in (sieve.save, sieve.ledger_.to_csv):
-        with pytest.raises(StateError, match=r"data.csv exists and was not .*; overwrite=True replaces it"):
+        with pytest.raises(
+            StateError, match=r"data.csv exists and .* written it; overwrite=True replaces it"
+        ):
             write("data.csv")
         assert not is_ours("data.csv")
         (folder / "mine").write_text("mine")

@@ -90,12 +90,14 @@ def test_kept_features_are_in_the_order_of_their_strength(method, tmp_path, caps
 
 
 def test_compiling_is_counted_apart_and_one_is_not_plural():
-    how = select.Run(1, 0, "columns", 0.5, 15.25)
+    how = select.Run(1, 0, "columns", 0.5, 15.25)  # of one column no rate is given
     tally = select._tally({"offered": 1, "kept": 1, "rejected": 0}, how)
     assert tally == (
-        "1 column in 0.50 s (2 columns/s), and 15.2 s to compile kernels, once per machine: "
+        "1 column in 0.50 s, and 15.2 s to compile kernels, once per machine: "
         "1 feature offered, 1 kept, 0 rejected"
     )
+    many = select._tally({"offered": 20_000, "kept": 1}, select.Run(20_000, 0, "columns", 0.5, 0.0))
+    assert many == "20,000 columns in 0.50 s (40,000 columns/s): 20,000 features offered, 1 kept"
 
 
 def test_one_column_is_called_one(tmp_path, capsys):

@@ -65,6 +65,18 @@ def test_no_command_lets_a_name_act_on_the_terminal(table, capsys):
         assert shown(name) in said.out  # markup and emoji codes as they are
 
 
+def test_a_name_is_one_line_of_a_list_of_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    y = np.arange(60) % 2
+    names = ["a\nb", "c\r\nd", "e\u2028f\x0bg", "h\\n"]
+    pq.write_table(
+        pa.table({name: y + 0.1 * (y * k % 3) for k, name in enumerate(names)} | {"y": y}), "t.parquet"
+    )
+    assert run(["screen", "t.parquet", "--target", "y", "--k", "4", "--out", "kept.txt"]) == 0
+    found = Path("kept.txt").read_text("utf-8").splitlines()
+    assert sorted(found) == sorted(["a\\nb", "c\\r\\nd", "e\\u2028f\\x0bg", "h\\n"])
+
+
 def test_a_report_shows_escapes(table, capsys):
     quick = ["--runs", "1", "--folds", "2", "--sizes", "2", "--learners", "nb", "--jobs", "1"]
     given = ["compare", str(table), "--target", "label", "--out", "out", "--selectors", "f,saola", *quick]

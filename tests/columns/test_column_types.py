@@ -110,13 +110,79 @@ def test_numbers_alone_are_compared_by_correlation_bit_for_bit(cls, kind):
 
 @pytest.mark.parametrize("cls", BY_TEST, ids=lambda cls: cls.__name__)
 @pytest.mark.parametrize("kind", ["binary", "multiclass"])
-@pytest.mark.parametrize("levels", [2, 5])
-def test_levels_alone_are_compared_by_tables_bit_for_bit(cls, kind, levels):
+@pytest.mark.parametrize("levels", [2, 4])
+def test_few_levels_alone_are_compared_by_tables_bit_for_bit(cls, kind, levels):
     rng = np.random.default_rng(3)
     z = rng.normal(size=300)
     X = np.digitize(z[:, None] + rng.normal(size=(300, 20)), np.linspace(-1, 1, levels - 1)).astype(float)
     y = target(rng, z, kind)
     same(cls().fit(X, y), cls(test="g2").fit(X, y))
+
+
+# ------------------------------------------------------------------------------------ trends
+
+
+def counts_of(rng, n, levels, strength=0.0):
+    """A column of whole numbers, and two classes of which one has larger values."""
+    x = rng.integers(0, levels, n).astype(float)
+    return x, (rng.random(n) < 1 / (1 + np.exp(-strength * (x - x.mean()) / x.std()))).astype(int)
+
+
+@pytest.mark.parametrize("kind", ["binary", "multiclass"])
+def test_p_values_of_ordinal_columns_are_twice_the_smaller_of_table_and_trend(kind):
+    rng = np.random.default_rng(20)
+    for _ in range(cases(20)):
+        n = int(rng.integers(150, 600))
+        x = rng.integers(0, rng.integers(5, 8), n).astype(float)
+        y = target(rng, x * rng.choice([0.0, 0.1]), kind)
+        shape = np.c_[x, np.abs(x - 2), rng.integers(0, 6, n)]
+        shape[:, 1] += 3 * (rng.random(n) < 0.5)
+        found = ss.OnlineFDR(fdr="lond").fit(shape, y)
+        assert {*found.column_types_.values()} == {"ordinal"}
+        by_table, by_trend = (
+            [d.p_value for d in ss.OnlineFDR(fdr="lond", **way).fit(shape, y).ledger_]
+            for way in ({"types": "nominal"}, {"test": "fisher_z"})
+        )
+        wanted = np.minimum(2 * np.minimum(by_table, by_trend), 1)
+        np.testing.assert_allclose([d.p_value for d in found.ledger_], wanted, rtol=1e-9)
+
+
+@each
+def test_a_weak_trend_over_many_levels_is_found(cls):
+    """The table of 70 ages has 69 degrees of freedom, and hardly any power against a trend."""
+    rng = np.random.default_rng(21)
+    hits = {"trend": 0, "noise": 0}
+    for _ in range(20):
+        for name, strength in {"trend": 0.25, "noise": 0.0}.items():
+            x, y = counts_of(rng, 1500, 70, strength)
+            hits[name] += len(cls(**({"k": 1} if cls is ss.TopK else {})).fit(x[:, None], y).selected_)
+    assert hits["trend"] >= 17
+    assert hits["noise"] <= 2
+
+
+@each
+def test_levels_without_order_are_found_as_before(cls):
+    """Codes of names: every second one goes with a class, so there is no trend."""
+    rng = np.random.default_rng(22)
+    town = rng.integers(0, 20, 800).astype(float)
+    y = np.where(rng.random(800) < 0.2, rng.integers(0, 2, 800), town.astype(int) % 2)
+    assert cls().fit(town[:, None], y).selected_.tolist() == [0]
+
+
+@pytest.mark.parametrize("cls", [ss.SAOLA, *BY_TEST], ids=lambda cls: cls.__name__)
+def test_a_copy_of_an_ordinal_column_is_redundant(cls):
+    rng = np.random.default_rng(23)
+    for levels in (7, 60):
+        x, y = counts_of(rng, 2000, levels, 0.8)
+        near = np.clip(x + rng.integers(-1, 2, 2000), 0, levels - 1)
+        assert len(cls().fit(np.c_[x, near], y).selected_) == 1
+
+
+def test_ordinal_columns_are_kept_untested_without_a_level():
+    rng = np.random.default_rng(24)
+    y, noise = rng.integers(0, 2, 300), rng.integers(0, 9, (300, 8)).astype(float)
+    assert len(ss.TopK(5, alpha=None).fit(noise, y).selected_) == 5
+    assert len(ss.TopK(5, alpha=None).fit(noise % 3, y).selected_) == 5
 
 
 # ------------------------------------------------------------------------------------ both kinds
@@ -131,6 +197,8 @@ def mixed(rng, n, width=16):
         kind = rng.choice(["number", "count", "bit", "name"])
         if kind == "name":
             x = rng.permutation(list("abcd"))[np.digitize(x, [-1, 0, 1])]
+        elif kind == "grade":  # with more than four levels, and a trend
+            x = np.digitize(x, np.linspace(-2, 2, rng.choice([5, 13])))
         elif kind != "number":
             x = np.digitize(x, [-1, 0, 1]) if kind == "count" else x > 0
         frame[f"{kind}{j}"] = x
@@ -142,7 +210,7 @@ def mixed(rng, n, width=16):
 def test_blocks_of_any_size_and_resumed_runs_decide_alike(cls, kind):
     rng = np.random.default_rng(4)
     for _ in range(cases(4)):
-        frame, z = mixed(rng, 150)
+        frame, z = mixed(rng, 300)
         y = target(rng, z, kind)
         whole = cls(alpha=0.1).fit(frame, y)
         parts = cls(alpha=0.1).begin(y)

@@ -15,6 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import streamsieve as ss
 from streamsieve import state
+from streamsieve.base.row_fingerprints import RowsIdentity
 from streamsieve.exceptions import (
     CapabilityError,
     DependentRowsWarning,
@@ -393,6 +394,9 @@ def test_a_state_whose_groups_do_not_fit_is_refused():
                 _forged(type(selector), header, {**arrays, "identity_/lag": lag})
         with pytest.raises(StateError):
             _forged(type(selector), header, {**arrays, "process_/test/lag": np.array(len(y))})
+    assert RowsIdentity.from_state(RowsIdentity.of(y, None, lag=len(y) - 1).state()).lag == len(y) - 1
+    with pytest.raises(StateError, match="the lag is not one of this number of rows"):
+        RowsIdentity.from_state(RowsIdentity.of(y, None, lag=len(y)).state())
 
 
 def _forged(cls, header, arrays):

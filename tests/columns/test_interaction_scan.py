@@ -81,12 +81,12 @@ def test_noise_is_kept_in_no_more_streams_than_the_level_says():
 def test_noise_of_many_levels_is_kept_in_no_more_streams_than_the_level_says(n, levels, classes):
     """By the limiting distribution of G a column of noise was kept in 20 %, 15 % and 3 % of these streams."""
     rng = np.random.default_rng(12)
-    streams, kept = cases(200, 80), {"moments": 0, "chi2": 0}
+    streams, kept = cases(200, 80), {"auto": 0, "chi2": 0}
     for _ in range(streams):
         X, y = rng.integers(0, levels, (n, 40)), rng.integers(0, classes, n)
         for way in kept:
             kept[way] += len(InteractionScan(alpha=0.05, p_value=way).fit(X, y).selected_) > 0
-    assert kept["moments"] <= 0.05 * streams + 3 * np.sqrt(0.05 * 0.95 * streams), kept
+    assert kept["auto"] <= 0.05 * streams + 3 * np.sqrt(0.05 * 0.95 * streams), kept
     assert levels == 2 or kept["chi2"] > 0.05 * streams + 2 * np.sqrt(0.05 * 0.95 * streams), kept
 
 

@@ -22,7 +22,7 @@ SIEVES = {
     "FastOSFS": ss.FastOSFS(ALPHA, max_conditioning=0, test="fisher_z"),
     "FastOSFS, missing": ss.FastOSFS(ALPHA, max_conditioning=0, missing="omit", test="fisher_z"),
     "GroupSAOLA": ss.GroupSAOLA(ALPHA, group_size=6),
-    "HITONPC": ss.HITONPC(ALPHA, max_conditioning=0),
+    "HITONPC": ss.HITONPC(ALPHA, test="fisher_z", max_conditioning=0),
 }
 
 

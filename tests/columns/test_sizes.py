@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 import streamsieve as ss
-from streamsieve.exceptions import ParameterError
+from streamsieve.exceptions import ManyColumnsWarning, ParameterError
 from tests.columns.streams import reloaded
 
 
@@ -98,3 +98,17 @@ def test_a_perfect_correlation_scores_one():
         sieve = ss.Screen("correlation", k=1, task="regression").fit(x[:, None], scale * x)
         assert sieve.scores_[0] == 1.0
         assert sieve.pvalues_[0] < 1e-100
+
+
+def test_more_columns_than_rows_are_noticed_once():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 300)), rng.permutation(np.arange(40) % 2)
+    with pytest.warns(ManyColumnsWarning, match=r"more than the 40 rows, .* TopK\(k=20\)") as found:
+        ss.FastOSFS(0.8, max_conditioning=1).fit(X, y)
+    assert [warning.filename for warning in found] == [__file__]
+    sieve = ss.FastOSFS(0.8, max_conditioning=1).begin(y)
+    with pytest.warns(ManyColumnsWarning, match="columns are kept, more than the 40") as found:
+        list(map(sieve.offer, X.T))
+    assert 1 <= len(found) <= 2  # again if some were evicted meanwhile
+    ss.TopK(k=60, alpha=None).fit(X, y)  # as many as asked for
+    ss.OnlineFDR("lond", alpha=0.99).fit(X + 2 * y[:, None], y)  # a list of discoveries

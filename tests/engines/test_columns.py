@@ -121,6 +121,8 @@ def test_only_relevant_columns_travel(path):
     relevant = block.relevance.reason == KEPT
     assert block.X.shape[1] == relevant.sum() < P / 3
     assert all(len(numbers) == relevant.sum() for numbers in block.relevance.columns)
+    of_all = (block.relevance.reason, block.relevance.statistic, block.types)
+    assert sum(array.nbytes for array in of_all) == 10 * P
 
 
 def test_a_stop_leaves_the_rest_uncomputed(path, monkeypatch):

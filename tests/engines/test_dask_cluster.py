@@ -15,7 +15,7 @@ import streamsieve as ss
 from streamsieve.engines import declared
 from streamsieve.exceptions import SourceError, StreamSieveError
 from tests.engines.laws import assert_same_bits, assert_the_script_of_the_guide_moves, files, opened
-from tests.engines.test_laws import SCREENS, by_hand
+from tests.engines.test_laws import SCREENS, by_hand, with_a_deadly_part
 
 pytestmark = [
     pytest.mark.full,
@@ -100,6 +100,22 @@ def test_workers_have_the_versions_of_the_driver(client, tmp_path, monkeypatch):
     )
     with pytest.raises(SourceError, match="has numba .*, the process that started the run has 0.0.1"):
         ss.run(opened(files(tmp_path, 3)), ss.Screen("f"), engine=client, rows_per_task=900)
+
+
+def test_a_part_that_kills_every_worker_is_named(client, tmp_path):
+    def allow(failures, dask_scheduler):
+        before, dask_scheduler.allowed_failures = dask_scheduler.allowed_failures, failures
+        return before
+
+    source, selector = with_a_deadly_part(opened(files(tmp_path, 7)), 2), ss.Screen("f")
+    before = client.run_on_scheduler(allow, 1)
+    try:
+        with pytest.raises(SourceError, match=r"a worker died each time .*part 3 \(deadly.parquet\)"):
+            ss.run(source, selector, engine=client, rows_per_task=900)
+    finally:
+        client.run_on_scheduler(allow, before)
+    assert not hasattr(selector, "n_features_in_")
+    client.wait_for_workers(2, timeout=60)
 
 
 def test_killed_workers_change_no_bit(client, tmp_path):

@@ -190,6 +190,8 @@ def test_refusals():
         ss.run(source, ss.Screen("f"), target="z")
     with pytest.raises(ParameterError, match="DaskSource has no option 'sep'"):
         ss.open(source, target="y", sep=";")
+    with pytest.raises(SourceError, match="Dask frame streams rows.*write the frame to Parquet"):
+        ss.run(source, ss.SAOLA(), target="y")
     with pytest.raises(SourceError, match="has no rows"):
         ss.run(lazy(frame(), [0, 0]), ss.Screen("f"), target="y")
 

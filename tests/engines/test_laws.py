@@ -5,6 +5,7 @@ import pickle
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 
@@ -137,15 +138,43 @@ def check_local(source, name, workers):
     assert sum(seen) == 4000
 
 
-def test_local_processes_give_the_bits_of_any_other_engine(tmp_path, caplog):
+@pytest.fixture
+def processes(monkeypatch):
+    """Let workers of this machine be processes, however few rows there are."""
+    monkeypatch.setattr(local, "FEW_VALUES", 0)
+
+
+@pytest.mark.usefixtures("processes")
+def test_local_processes_give_the_bits_of_any_other_engine(tmp_path):
+    check_local(opened(files(tmp_path, 7)), "mutual_info", 2)
+
+
+@pytest.mark.parametrize("name", ["mutual_info", "f", "half_life", "window"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_few_rows_are_learned_by_threads_which_start_in_no_time(name, workers, tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(local._Pool, "_processes", lambda _: pytest.fail("a process was started"))
     with caplog.at_level("INFO", "streamsieve"):
-        check_local(opened(files(tmp_path, 7)), "mutual_info", 2)
-    assert "4000 rows x 6 features are few for processes" in caplog.text
+        check_local(opened(files(tmp_path, 7)), name, workers)
+    assert "24000 values are few for processes" in caplog.text
+
+
+@pytest.mark.parametrize(("few", "started"), [(1_000, True), (3_000, False)])
+def test_text_whose_rows_are_not_counted_has_a_value_in_two_bytes(few, started, tmp_path, monkeypatch):
+    X, y = rows(100)
+    pd.DataFrame(np.round(X), columns=list("abcdef")).assign(y=y).to_csv(tmp_path / "x.csv", index=False)
+    assert 2 * 1_000 < (tmp_path / "x.csv").stat().st_size < 2 * 3_000
+    monkeypatch.setattr(local, "FEW_VALUES", few)
+    asked = []
+    monkeypatch.setattr(local._Pool, "_processes", lambda pool: asked.append(pool) or ThreadPoolExecutor(1))
+    found = ss.run(ss.open(tmp_path / "x.csv", target="y"), ss.Screen("f"), engine="local")
+    assert found.n_samples_seen_ == 100
+    assert bool(asked) is started
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["f", "half_life", "window"])
 @pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.usefixtures("processes")
 def test_any_number_of_local_processes_gives_the_same_bits(name, workers, tmp_path):
     check_local(opened(files(tmp_path, 7)), name, workers)
 
@@ -339,6 +368,30 @@ def test_merging_changes_none_of_its_inputs(tmp_path):
     assert all(each._buffer is None for each in built)
 
 
+def test_states_travel_and_no_rows():
+    X, y = rows(20_000)
+    source = ss.open(X, target=y)
+    for name, most in (("f", 4_000), ("mutual_info", X.nbytes / 8)):
+        plan = engines.plan_of(source, 20_000)
+        built = engines.build(plan.parts[0], 0, declared_of(source, SCREENS[name](), plan.run, 256))
+        assert len(pickle.dumps(built)) < most
+        assert len(built.to_bytes()) < most
+
+
+def test_two_parts_per_worker_are_under_way(tmp_path, monkeypatch):
+    begun, ended = [], []
+
+    def counted(part, number, *given):
+        begun.append(number)
+        assert len(begun) - len(ended) <= local.AHEAD * 2
+        return engines.build(part, number, *given)
+
+    monkeypatch.setattr(local, "build", counted)
+    options = {"engine": "local", "workers": 2, "rows_per_task": 100, "progress": ended.append}
+    assert ss.run(opened(files(tmp_path, 7)), ss.Screen("f"), **options).n_samples_seen_ == 4000
+    assert len(begun) == len(ended) > 20
+
+
 @pytest.mark.parametrize("library", ["streamsieve", "numpy", "numba", "Python", "the state format"])
 def test_workers_have_the_versions_of_the_driver(library, tmp_path, monkeypatch):
     found = {**declared.versions(), library: "0.0.1"}
@@ -347,7 +400,7 @@ def test_workers_have_the_versions_of_the_driver(library, tmp_path, monkeypatch)
         ss.run(opened(files(tmp_path, 3)), ss.Screen("f"), engine="dask", rows_per_task=900)
 
 
-@pytest.mark.parametrize("engine", ["dask", pytest.param("local", marks=pytest.mark.full)])
+@pytest.mark.parametrize("engine", ["dask", "local"])
 def test_an_error_names_part_file_and_column(engine, tmp_path):
     paths = files(tmp_path, 5)
     table = pq.read_table(paths[3])
@@ -408,7 +461,7 @@ def test_selectors_that_cannot_be_distributed_say_so(selector, message, tmp_path
 def test_a_stream_that_cannot_be_cut_says_so():
     X, y = rows(50)
     frame = pd.DataFrame(X).rename(columns=str).assign(y=y)
-    with pytest.raises(CapabilityError, match="ArrowStreamSource cannot be cut into parts"):
+    with pytest.raises(CapabilityError, match="^the list_iterator cannot be cut into parts"):
         ss.run(ss.open(iter([frame]), target="y"), ss.Screen("f"), engine="dask")
 
 
@@ -418,8 +471,10 @@ def test_a_process_decodes_with_as_many_threads_as_its_kernels_have():
         assert pool._pool.submit(pa.cpu_count).result() == 1
 
 
-@pytest.mark.full
-def test_ctrl_c_stops_the_workers_and_leaves_the_selector_alone(tmp_path):
+@pytest.mark.parametrize("few", [local.FEW_VALUES, pytest.param(0, marks=pytest.mark.full)])
+def test_ctrl_c_stops_the_workers_and_leaves_the_selector_alone(few, tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "FEW_VALUES", few)
+    before = threading.active_count()
     source, selector = opened(files(tmp_path, 7)), ss.Screen("f")
 
     def interrupt(_):
@@ -428,6 +483,7 @@ def test_ctrl_c_stops_the_workers_and_leaves_the_selector_alone(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         ss.run(source, selector, engine="local", workers=2, rows_per_task=300, progress=interrupt)
     assert not hasattr(selector, "n_features_in_")
+    assert few == 0 or threading.active_count() == before
     assert ss.run(source, selector, engine="local", workers=2, rows_per_task=300).n_samples_seen_ == 4000
 
 
@@ -469,6 +525,7 @@ def with_a_deadly_part(source, number):
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("processes")
 def test_a_part_that_kills_every_process_is_named(tmp_path):
     source = with_a_deadly_part(opened(files(tmp_path, 7)), 2)
     with pytest.raises(SourceError, match=r"part 3 \(deadly.parquet\) was under way each of the 3 times"):
@@ -476,6 +533,7 @@ def test_a_part_that_kills_every_process_is_named(tmp_path):
 
 
 @pytest.mark.full
+@pytest.mark.usefixtures("processes")
 def test_killed_processes_change_no_bit(tmp_path):
     source = opened(files(tmp_path, 7))
     wanted = by_hand(source, SCREENS["mutual_info"](), 200)

@@ -43,6 +43,16 @@ def test_a_frame_equals_one_process(spark, name, kind):
     assert found.feature_names_in_.tolist() == one.feature_names_in_.tolist()
 
 
+def test_the_driver_reads_the_target_and_no_features_but_one(spark):
+    source = ss.open(spark.createDataFrame(frame("weights")), target="y", weight="c6")
+    whole, short = (source.first_rows(100, values=values) for values in (True, False))
+    assert short.X.shape == whole.X.shape
+    assert not short.X.any()
+    assert short.names == whole.names == [f"c{j}" for j in range(6)]
+    np.testing.assert_array_equal(short.y, whole.y)
+    np.testing.assert_array_equal(short.weight, whole.weight)
+
+
 def test_parts_of_one_class_and_empty_partitions(spark):
     table = frame()
     source = spark.createDataFrame(table).repartition(20, "y")  # 3 labels: most partitions are empty

@@ -55,6 +55,9 @@ def test_metrics_fit_the_target():
     for name in METRICS[1:]:
         numbers = name in ("r2", "mae", "rmse")
         assert metric_for(name, regression=numbers, otherwise="auc") == name
-        with pytest.raises(ParameterError, match=f"metric='{name}' is not defined if the target is"):
+        message = f"metric='{name}' is not defined if the target is .*: use (.*)"
+        with pytest.raises(ParameterError, match=message) as caught:
             metric_for(name, regression=not numbers, otherwise="auc")
+        able = str(caught.value).rpartition(": use ")[2].split(", ")
+        assert {*able} == {each for each in METRICS[1:] if (each in ("r2", "mae", "rmse")) != numbers}
     assert set(LOWER_IS_BETTER) < set(METRICS)

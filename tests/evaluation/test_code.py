@@ -1,10 +1,12 @@
 """The code of a page: a pipeline that runs as it is written."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.neighbors import KNeighborsClassifier
 
+from streamsieve import TopK
 from streamsieve.evaluation import recommend, screening_protocol
 from streamsieve.evaluation.reports.html.code import pipeline_code
 
@@ -33,3 +35,36 @@ def test_what_cannot_be_imported_is_not_written():
     X, y = load_breast_cancer(return_X_y=True)
     report = screening_protocol(X[:100], y[:100], ["f"], {"own": Own()}, sizes=[3], runs=1, folds=2)
     assert pipeline_code(report, recommend(report).best) == ""
+
+
+@pytest.fixture
+def shop():
+    """Codes whose order means nothing: every other one belongs to a class."""
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 20, 600)
+    X = np.c_[rng.normal(size=600), code, rng.normal(size=600)]
+    return pd.DataFrame(X, columns=["dose", "zip", "noise"]), code % 2
+
+
+@pytest.mark.parametrize("selector", ["top_k", "relief_f", "none"])
+def test_the_code_of_declared_types_encodes_levels(shop, selector):
+    X, y = shop
+    types = {"zip": "nominal", "dose": "numeric"}
+    report = screening_protocol(X, y, [selector], ["logistic"], sizes=[3], runs=1, folds=2, types=types)
+    code = pipeline_code(report, recommend(report).best)
+    space = {"X": X, "y": y}
+    exec(code, space)  # noqa: S102 - our own text
+    if selector == "top_k":
+        assert space["model"][0].types == types
+    assert np.mean(space["model"].predict(X) == y) > 0.99
+
+
+def test_types_of_a_selector_are_in_its_code(shop):
+    X, y = shop
+    own = TopK(types={"zip": "nominal"})
+    report = screening_protocol(X, y, {"own": own}, ["knn"], sizes=[1], runs=1, folds=2)
+    code = pipeline_code(report, recommend(report).best)
+    assert "ss.TopK(k=1, task='classification', types={'zip': 'nominal'})" in code
+    space = {"X": X, "y": y}
+    exec(code, space)  # noqa: S102 - our own text
+    assert space["model"][0].get_feature_names_out().tolist() == ["zip"]

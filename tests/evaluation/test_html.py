@@ -191,7 +191,9 @@ def test_it_is_complete_or_not_there(pages, tmp_path):
     with pytest.raises(AttributeError):
         write_page(*given, overwrite=True)
     for write in (lambda: write_page(*given), lambda: FinalFit("f", 1).write_ledger(path)):
-        with pytest.raises(StateError, match="was not written by streamsieve; overwrite=True replaces it"):
+        with pytest.raises(
+            StateError, match="streamsieve may not have written it; overwrite=True replaces it"
+        ):
             write()
     assert path.read_text() == "before"
     assert [each.name for each in tmp_path.iterdir()] == ["report.html"]

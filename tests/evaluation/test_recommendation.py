@@ -147,6 +147,7 @@ def test_what_failed_somewhere_never_wins():
     found = recommended({"f nb": folds(0.8), "none nb": broken})
     assert str(found).endswith("; the others failed in some parts, so no difference is tested.")
     assert not found.tested
+    assert {each.tiers for each in found.standings} == {(0, 0)}
 
 
 def test_scores_are_paired_by_their_fold():

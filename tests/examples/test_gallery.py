@@ -1,22 +1,12 @@
 """Every example of the gallery runs to its picture."""
 
-import os
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
 
 GALLERY = Path(__file__).parents[2] / "examples" / "gallery"
 EXAMPLES = sorted(GALLERY.glob("plot_*.py"))
-RUN = """
-import runpy, sys
-import matplotlib.pyplot as plt
-shown = []
-plt.show = lambda: shown.append(plt.gcf().axes)
-runpy.run_path(sys.argv[1])
-assert shown and all(shown), "the example shows no picture"
-"""
 
 
 def test_there_are_enough():
@@ -26,10 +16,16 @@ def test_there_are_enough():
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_runs_to_its_picture(example):
-    quiet = {**os.environ, "MPLBACKEND": "agg"}
-    command = [sys.executable, "-c", RUN, str(example)]
-    done = subprocess.run(
-        command, cwd=GALLERY, env=quiet, capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+def test_an_example_runs_to_its_picture(example, monkeypatch):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    shown = []
+    plt.switch_backend("agg")
+    monkeypatch.chdir(GALLERY)
+    monkeypatch.setattr(plt, "show", lambda: shown.append(plt.gcf().axes))
+    try:
+        with plt.rc_context():
+            runpy.run_path(str(example))
+    finally:
+        plt.close("all")
+    assert shown
+    assert all(shown), "the example shows no picture"

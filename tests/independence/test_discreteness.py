@@ -7,9 +7,16 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
+from streamsieve.dependence.blocks import column_products
 from streamsieve.dependence.contract import Relevance
 from streamsieve.independence import ChiSquareTest, FisherZ, GSquared
-from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete, two_by_two
+from streamsieve.independence.discreteness import (
+    few_values,
+    first_values,
+    is_discrete,
+    two_by_two,
+    with_few_values,
+)
 from streamsieve.protocols import Task
 
 FORMS = {
@@ -40,13 +47,22 @@ def coarse_columns(rng, n):
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_distinct_values_are_counted_up_to_few(form):
+def test_columns_of_few_distinct_values_are_found(form):
     rng = np.random.default_rng(0)
     for n in (2, 3, 12, 33, 63, 64, 65, 200):
         X = FORMS[form](coarse_columns(rng, n))
         dense = X.toarray() if sp.issparse(X) else X
         wanted = [len(np.unique(x[~np.isnan(x)])) for x in dense.T]
-        np.testing.assert_array_equal(distinct_values(X), np.minimum(wanted, few_values(n) + 1))
+        np.testing.assert_array_equal(with_few_values(X), np.array(wanted) <= few_values(n))
+
+
+def counted(X, second):
+    """Return 2 x 2 tables; those of sparse columns are counted with the products with the target."""
+    if not sp.issparse(X):
+        return two_by_two(X, second)
+    tables = np.empty((2, X.shape[1]), np.int64)
+    column_products(X, second - second.mean(), tables=tables)
+    return tables
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -60,17 +76,25 @@ def test_tables_of_two_values_are_counted_and_all_other_columns_left_out(form, b
             np.r_[np.zeros(n - 1), np.nan],
         ]
         X = np.column_stack([coarse_columns(rng, n), *late, rng.integers(0, 2, (n, bits)) - 0.5])
-        X, second = FORMS[form](X), rng.random(n) < 0.4
-        ones, both = two_by_two(X, second)
+        X, second = FORMS[form](X), rng.permutation(np.arange(n) < 1 + 0.3 * (n - 2))
+        ones, both = counted(X, second)
         for x, count, inside in zip((X.toarray() if sp.issparse(X) else X).T, ones, both, strict=True):
             values = np.unique(x)
             if len(values) == 2 and not np.isnan(x).any():
-                counted = [(np.sum(x == v), np.sum(second & (x == v))) for v in values]
-                assert (count, inside) in counted
+                assert (count, inside) in [(np.sum(x == v), np.sum(second & (x == v))) for v in values]
             else:
                 assert count == inside == 0
-        counts = distinct_values(X)
-        np.testing.assert_array_equal(distinct_values(X, ones > 0), counts)
+        np.testing.assert_array_equal(with_few_values(X, ones > 0), with_few_values(X))
+
+
+def test_a_first_look_tells_columns_of_many_values_from_those_of_few():
+    rng = np.random.default_rng(2)
+    few = rng.integers(0, 5, (200, 4)).astype(float)
+    many = rng.normal(size=(200, 300))
+    seen = first_values(np.column_stack([few, np.full(200, np.nan), np.ones(200), many]))
+    assert np.all(seen[:4] <= 5)
+    assert seen[4:6].tolist() == [0, 1]
+    assert np.all(seen[6:] > few_values(200)), "these need no exact count"
 
 
 def test_few_values_are_32_or_half_of_the_rows_but_always_two():

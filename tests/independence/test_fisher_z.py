@@ -238,7 +238,7 @@ def test_a_single_column_is_judged_as_in_a_block(task, way):
         x = rng.normal(size=n) + rng.choice([0.0, 1.0]) * y
         test = FisherZ(y, task, 0.05, p_value=way)
         r = test.relevance(x[:, None]).r
-        reason, *numbers = test.one(x)
+        reason, *numbers = test.measure_one(x)
         assert (reason is Reason.RELEVANT) == (abs(r[0]) >= test.critical)
         assert numbers == pytest.approx([r[0], test.p_values(r)[0]], rel=1e-9)
         irrelevant += reason is Reason.IRRELEVANT
@@ -249,11 +249,11 @@ def test_a_single_column_is_judged_as_in_a_block(task, way):
     "x", [np.full(6, 3.0), np.array([1, 2, np.nan, 0, 1, 5]), np.array([1, 2, np.inf, 0, 1, 5])]
 )
 def test_a_constant_or_broken_single_column_is_left_to_others(x):
-    assert FisherZ(np.array([0, 1, 0, 1, 1, 0]), Task.BINARY, 0.5).one(x) is None
+    assert FisherZ(np.array([0, 1, 0, 1, 1, 0]), Task.BINARY, 0.5).measure_one(x) is None
 
 
 def test_a_single_column_against_many_classes_is_left_to_blocks():
-    assert FisherZ(np.array([0, 1, 2, 0]), Task.MULTICLASS, 0.5).one(np.arange(4.0)) is None
+    assert FisherZ(np.array([0, 1, 2, 0]), Task.MULTICLASS, 0.5).measure_one(np.arange(4.0)) is None
 
 
 @pytest.mark.parametrize(

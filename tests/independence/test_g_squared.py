@@ -236,7 +236,7 @@ def test_a_single_column_is_judged_as_in_a_block():
         test = GSquared(y, Task.BINARY, 0.05)
         measured = test.relevance(X)
         for j in range(X.shape[1]):
-            found, reason = test.one(np.ascontiguousarray(X[:, j])), REASONS[measured.reason[j]]
+            found, reason = test.measure_one(np.ascontiguousarray(X[:, j])), REASONS[measured.reason[j]]
             if reason in (Reason.IRRELEVANT, Reason.RELEVANT):
                 p = test.p_values(measured.tested, measured.freedom)[j]
                 assert found == (reason, measured.statistic[j], p)
@@ -244,8 +244,8 @@ def test_a_single_column_is_judged_as_in_a_block():
             else:
                 assert found is None
     assert irrelevant > 50
-    assert test.one(np.full(60, np.nan)) is None
-    assert test.one(np.r_[np.inf, np.ones(59)]) is None
+    assert test.measure_one(np.full(60, np.nan)) is None
+    assert test.measure_one(np.r_[np.inf, np.ones(59)]) is None
 
 
 def test_a_numeric_target_is_cut_into_five():

@@ -10,9 +10,10 @@ import scipy.stats
 
 import streamsieve as ss
 from streamsieve.decisions import RELEVANT
+from streamsieve.dependence.blocks import CenteredColumns
 from streamsieve.independence import FisherZ, permuted_targets
 from streamsieve.independence.complete_pairs import CompletePairsFisherZ
-from streamsieve.independence.confirmation import Columns, Confirmation
+from streamsieve.independence.confirmation import Confirmation
 from streamsieve.independence.permuted_targets import FEWEST, STOP, PermutedTargets
 from streamsieve.protocols import Task
 from tests.helpers.tier import cases
@@ -139,7 +140,7 @@ def test_confirmed_p_values_are_those_of_permutations_where_they_resolve_them(on
     replaced = np.flatnonzero((p != t) & (p > permuted.resolution))
     assert len(replaced) > 5
     confirmation = Confirmation(test.basis, test.labels)
-    columns = Columns.of_residuals(rows_of(X))
+    columns = CenteredColumns.of_residuals(rows_of(X))
     trusted = confirmation.p_values(columns, t, exact=online)
     for j in replaced.tolist():
         assert known[j]

@@ -1,5 +1,6 @@
 """P-values of which an online procedure needs few digits: bounds on the right side, the same decisions."""
 
+import functools
 import pickle
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import streamsieve as ss
 from streamsieve.decisions import IRRELEVANT, RELEVANT
 from streamsieve.independence import FisherZ
+from streamsieve.independence.fisher_z import ROUGH_LEVELS
 from streamsieve.independence.online_fdr import RULES, OnlineFDRProcedure
 from streamsieve.protocols import Task
 from tests.helpers.tier import cases
@@ -40,8 +42,8 @@ def test_bounds_are_on_the_side_of_the_p_values(task, way):
         p, (bound, rough) = found.p_value[part], found.p_value.rough(part, EDGES)
         assert np.array_equal(bound[~rough], p[~rough])
         assert np.all(bound[rough] <= p[rough])
-        assert not np.any(rough & (p <= 0.05))
-        for edge in EDGES:
+        assert not np.any(rough & (p <= ROUGH_LEVELS[-1]))
+        for edge in (*EDGES, *ROUGH_LEVELS):
             assert np.array_equal(bound <= edge, p <= edge)
         assert not len(part) or rough.mean() > 0.5
 
@@ -61,22 +63,30 @@ def test_a_correlation_at_an_edge_is_not_rough():
         assert rough.tolist() == [True, False, False, False, True]
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_decisions_levels_and_p_values_are_those_of_all_digits(rule):
-    rng = np.random.default_rng(2)
-    kept = stopped = 0
+@functools.cache
+def measured_streams():
+    """Return streams with a level, the columns that were tested and all digits of their p-values."""
+    rng, found_of = np.random.default_rng(2), []
     for _ in range(cases(30)):
         task = [Task.BINARY, Task.REGRESSION, Task.MULTICLASS][rng.integers(3)]
         y = some_target(rng, task, int(rng.choice([8, 20, 60, 200])))
         X = stream(rng, y, 300, float(rng.choice([0, 0.02, 0.3, 0.9])))
         alpha = float(rng.choice([0.01, 0.05, 0.3, 0.8]))
+        found = FisherZ(y, task, alpha, online=True).measure(X)
+        part = np.flatnonzero((found.reason == RELEVANT) | (found.reason == IRRELEVANT))
+        discrete = None if found.discrete is None else found.discrete[part]
+        found_of.append((task, y, X, alpha, part, found.p_value[part], discrete))
+    return found_of
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_decisions_levels_and_p_values_are_those_of_all_digits(rule):
+    kept = stopped = 0
+    for task, y, X, alpha, part, p, discrete in measured_streams():
         kind = "regression" if task is Task.REGRESSION else "classification"
         sieve = ss.OnlineFDR(rule, alpha=alpha, test="fisher_z", task=kind).begin(y, serial=False)
         for low in range(0, 300, 70):
             sieve.offer(X[:, low : low + 70])
-        found = FisherZ(y, task, alpha, online=True).measure(X)
-        part = np.flatnonzero((found.reason == RELEVANT) | (found.reason == IRRELEVANT))
-        p, discrete = found.p_value[part], None if found.discrete is None else found.discrete[part]
         discoveries, levels = OnlineFDRProcedure(rule, alpha).decide(p, discrete)
         assert np.array_equal(sieve.selected_, part[discoveries])
         assert np.array_equal(sieve.levels_[part], levels)

@@ -148,13 +148,13 @@ def test_sparse_tables_hold_their_level(name):
 def test_tests_given_strata_hold_their_level():
     rng = np.random.default_rng(3)
     draws, n = cases(1500), 180
-    found = {"moments": 0, "chi2": 0}
+    found = {"auto": 0, "chi2": 0}
     for _ in range(draws):
         x, y, z = rng.integers(0, 3, (3, n))
         Z = np.column_stack([z, rng.integers(0, 3, n)])
         for way in found:
             found[way] += GSquared(y, Task.MULTICLASS, 0.05, p_value=way).given(x, Z).p_value <= 0.05
-    assert found["moments"] / draws <= 0.05 + 3 * math.sqrt(0.0475 / draws)
+    assert found["auto"] / draws <= 0.05 + 3 * math.sqrt(0.0475 / draws)
     assert found["chi2"] / draws > 0.18
 
 

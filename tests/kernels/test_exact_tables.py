@@ -10,6 +10,7 @@ from scipy.special import gammaln
 from scipy.stats import fisher_exact
 
 from streamsieve._kernels import exact_tables as kernel
+from streamsieve.independence.table_p_values import STOP, RandomTables
 from tests.helpers.tier import cases
 from tests.reference import table_moments as twin
 
@@ -125,9 +126,8 @@ def test_remembered_tables_are_those_that_are_drawn():
         for side in margins[0]:  # both sides count the same rows
             side[-1] += rows + 40 - sum(side)
         flats = *flat(margins, 0), *flat(margins, 1)
-        totals = np.empty(200)
+        most = int(rng.choice([5, 200]))
         with np.errstate(over="ignore"):  # without the JIT, NumPy notices that random numbers wrap around
-            kernel.statistics(*flats, totals)
-            for observed in (0.5, 3.0, 8.0, 1e9):
-                drawn = kernel.exceedances(*flats, observed, 200, 10)
-                assert kernel.exceedances_among(totals, observed, 10) == drawn
+            tables = RandomTables(*map(tuple, margins[0]), most)
+            for observed in rng.choice([0.0, 0.5, 3.0, 5.0, 8.0, 15.0, 1e9], 6).tolist():
+                assert tables.exceedances(observed) == kernel.exceedances(*flats, observed, most, STOP)

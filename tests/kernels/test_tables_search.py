@@ -117,6 +117,16 @@ def test_numbers_give_the_tables_of_the_twin(pearson):
         assert found[1:5] == wanted(columns, y, pearson)[1:]
 
 
+def test_a_member_may_have_as_many_levels_as_rows():
+    n = 5
+    strata, ends = np.zeros((2, 3, n), np.int32), np.zeros((2, n + 1), np.int32)
+    tally = np.zeros(n + 1, np.int32)  # a level more would be written beyond its end
+    own = np.arange(n, dtype=np.uint16)
+    n_strata = kernel.start_levels(own, np.zeros(n, np.int64), strata, ends)
+    assert kernel.push_levels(0, own, n, n_strata, True, strata, ends, tally) == n
+    assert ends[1].tolist() == [0, 1, 2, 3, 4, 5]
+
+
 def test_strata_in_which_the_column_does_not_vary_may_go():
     for columns, y in cases(2, [2, 3, 6]):
         whole, less = by_numbers(columns, y, False), by_numbers(columns, y, False, everything=False)

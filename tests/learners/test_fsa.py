@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from streamsieve.exceptions import BadValueError, ParameterError
 from streamsieve.learners.fsa import FSAClassifier, FSARegressor
+from streamsieve.learners.fsa.model import AnnealedModel, FSAConfig
 from tests.helpers.tier import cases
 from tests.real_data import load_real
 from tests.reference import fsa as twin
@@ -483,3 +484,20 @@ def test_long_documents_and_rare_words_do_not_lead_the_squared_loss_astray():
     model = FSARegressor(5).fit(X, y.astype(float))
     assert model.score(X, y) > 0.3
     assert model.loss_curve_.max() < 0.5
+
+
+@pytest.mark.parametrize(("loss", "weight"), [(1.0, np.nan), (np.nan, 1.0)])
+def test_a_step_that_diverges_drops_no_column_so_that_the_caller_sees_it(loss, weight):
+    class Diverging:
+        n = 2
+
+        def epoch(self, order, y, weights_of_rows, weights, steps):
+            weights.beta[0, 0] = weight
+            return loss
+
+    given = {"learning_rate": 0.1, "momentum": 0.0, "l2": 0.0, "batch_size": 2, "random_state": 0}
+    config = FSAConfig(k=1, loss=0, curvature=0.25, epochs=2, annealing=1.0, **given)
+    model = AnnealedModel(4, 1, standardize=True)
+    assert np.isnan(model.step(Diverging(), np.zeros(2), np.ones(2), config)) == np.isnan(loss)
+    assert len(model.columns) == 4
+    assert model.beta[0, 0] == weight or np.isnan(weight)

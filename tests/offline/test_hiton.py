@@ -36,9 +36,8 @@ def test_partial_correlations_equal_the_twin(task):
         unreliable = str(rng.choice(["skip", "independent"]))
         judge = PartialCorrelations(X, y, task, alpha=alpha, unreliable=unreliable)
         kept, sets = hiton(judge, X.shape[1], most)
-        found = ss.HITONPC(alpha, max_conditioning=most, unreliable=unreliable, p_value="t").fit(
-            some_form(rng, X), y
-        )
+        rules = {"test": "fisher_z", "unreliable": unreliable, "p_value": "t"}
+        found = ss.HITONPC(alpha, max_conditioning=most, **rules).fit(some_form(rng, X), y)
         assert found.ranked_.tolist() == kept, (case, task)
         assert {j: set(Z) for j, Z in sets_of(found).items()} == {j: set(Z) for j, Z in sets.items()}, case
         separated += len(sets)
@@ -196,10 +195,10 @@ def test_auto_is_the_test_of_one_kind():
         assert np.array_equal(auto.scores_, plain.scores_)
         assert auto.selected_.tolist() == plain.selected_.tolist()
     numeric = ss.HITONPC(test="auto").fit(codes, X[:, 2])
-    assert np.array_equal(numeric.scores_, ss.HITONPC().fit(codes, X[:, 2]).scores_)
+    assert np.array_equal(numeric.scores_, ss.HITONPC(test="fisher_z").fit(codes, X[:, 2]).scores_)
 
 
 def test_mixed_types_need_a_test_that_knows_them():
     X, y = mixed(0)
     with pytest.raises(ParameterError, match="take test='auto'"):
-        ss.HITONPC(types={"x1": "nominal"}).fit(X, y)
+        ss.HITONPC(test="fisher_z", types={"x1": "nominal"}).fit(X, y)

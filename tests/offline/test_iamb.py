@@ -1,9 +1,11 @@
 """IAMB and inter-IAMB decide as their slow twin does, and find spouses."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import streamsieve as ss
+from streamsieve.exceptions import ParameterError
 from streamsieve.independence.incremental_association import incremental_association
 from tests.columns.streams import target
 from tests.helpers.tier import cases
@@ -37,7 +39,7 @@ def test_partial_correlations_equal_the_twin(task, cls):
         test = by_correlation(X, y, task)
         wanted = iamb(test, X.shape[1], alpha, interleaved=BOTH[cls], by_statistic=True)
         how = "regression" if task == "regression" else "classification"
-        found = cls(alpha, task=how).fit(some_form(rng, X), y)
+        found = cls(alpha, test="fisher_z", task=how).fit(some_form(rng, X), y)
         assert found.ranked_.tolist() == wanted, case
         kept += len(wanted)
     assert kept > cases(60)
@@ -74,6 +76,40 @@ def test_a_spouse_is_found_that_no_marginal_test_can_find(cls, test):
     X = np.c_[spouse, rng.integers(0, 3, 3000), child]
     assert cls(test=test).fit(X, y).selected_.tolist() == [0, 2]
     assert ss.HITONPC(test="g2").fit(X, y).selected_.tolist() == [2]
+
+
+@pytest.mark.parametrize("cls", [*BOTH, ss.HITONPC])
+@pytest.mark.parametrize("levels", [8, 33])
+def test_a_hub_of_codes_makes_its_children_independent_by_default(cls, levels):
+    rng = np.random.default_rng(levels)
+    hub, maps = rng.integers(0, levels, 5000), rng.integers(0, 3, (6, levels))
+    noisy = [np.where(rng.random(5000) < 0.1, rng.integers(0, 3, 5000), each[hub]) for each in maps]
+    X = np.column_stack([hub, *noisy[1:]])
+    assert cls(0.001).fit(X, noisy[0]).selected_.tolist() == [0]
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_the_default_takes_one_test_by_the_types_of_all_features(cls):
+    rng = np.random.default_rng(4)
+    name, noise, y = rng.integers(0, 6, 600), rng.normal(size=600), rng.integers(0, 2, 600)
+    number = y + rng.normal(size=600)
+    codes = np.c_[name, (name + y) % 3]
+    for X, wanted, test, of in (
+        (np.c_[number, noise], y, "fisher_z", None),
+        (codes, y, "g2", None),
+        (np.c_[codes, number], y, "fisher_z", None),
+        (np.c_[codes, number], y, "g2", {"x0": "nominal"}),
+        (codes, number, "fisher_z", None),
+    ):
+        auto = cls(types=of).fit(X, wanted)
+        plain = cls(test=test, types=of if test == "g2" else None).fit(X, wanted)
+        assert np.array_equal(auto.pvalues_, plain.pvalues_)
+        assert auto.column_types_ == plain.column_types_
+    frame = pd.DataFrame({"name": [f"n{i}" for i in name], "number": number, "other": noise})
+    kept = cls().fit(frame, (name % 2) ^ (rng.random(600) < 0.05))
+    assert kept.get_feature_names_out().tolist() == ["name"]
+    with pytest.raises(ParameterError, match="does not go with test='fisher_z'"):
+        cls(test="fisher_z", types="nominal").fit(codes, y)
 
 
 def test_a_search_that_would_meet_every_set_ends():

@@ -34,13 +34,15 @@ def moments(x):
     if np.ptp(x) == 0:
         return 0.0, 0.0
     x = fisher_z.shifted(x)
-    return scipy.stats.skew(x), scipy.stats.kurtosis(x)
+    d = x - x.mean()
+    variance = np.mean(d**2)
+    return np.mean(d**3) / variance**1.5, np.mean(d**4) / variance**2 - 3
 
 
-def doubt(p, x, targets, n, *, light=False):
+def doubt(p, of_column, targets, n, *, light=False):
     """Return the worst doubt over the moments of targets; light tails count only in the first step."""
-    z = min(scipy.stats.norm.isf(max(p, 1e-300) / 2), 8)
-    g, k = moments(x)
+    z = min(-scipy.special.ndtri(max(p, 1e-300) / 2), 8)
+    g, k = of_column
     skewness = max(abs(g * target[0]) for target in targets)
     kurtosis = max(max(k * target[1], 0) if light else max(k, 0) * max(target[1], 0) for target in targets)
     return (skewness / n**0.5 * z**3 / 6) ** 2 / 2 + kurtosis / n * z**4 / 24
@@ -96,7 +98,7 @@ def p_value(x, y, task, *, online=False):
         expected = min(a.sum(), n - a.sum()) * min(b.sum(), n - b.sum()) / n
         return fisher(a, b) if online or expected < 5 else p
     targets = [moments(each.astype(float)) for each in indicators] or [moments(y)]
-    if doubt(p, x, targets, n, light=True) <= 0.1:
+    if doubt(p, moments(x), targets, n, light=True) <= 0.1:
         return p
     return min(confirmed(x, y, p, targets, indicators, two, many), trusted(x, targets, n))
 
@@ -104,7 +106,7 @@ def p_value(x, y, task, *, online=False):
 def of_residuals(x, y, p, given):
     """Return the confirmed p-value of a coefficient, whose t test has p, from what the model leaves."""
     targets = [moments(y)]
-    if doubt(p, x, targets, len(y), light=True) <= 0.1:
+    if doubt(p, moments(x), targets, len(y), light=True) <= 0.1:
         return p
     found = confirmed(x, y, p, targets, [], two=False, many=False, given=given)
     return min(found, trusted(x, targets, len(y)))
@@ -112,14 +114,15 @@ def of_residuals(x, y, p, given):
 
 def trusted(x, targets, n):
     """Return the level down to which t is trusted."""
+    of_column = moments(x)
     z = scipy.optimize.brentq(
-        lambda z: doubt(2 * scipy.stats.norm.sf(z), x, targets, n, light=True) - 0.1,
+        lambda z: doubt(2 * scipy.special.ndtr(-z), of_column, targets, n, light=True) - 0.1,
         0,
         8,
         xtol=1e-14,
         rtol=1e-14,
     )
-    return 2 * scipy.stats.norm.sf(z)
+    return 2 * scipy.special.ndtr(-z)
 
 
 def confirmed(x, y, p, targets, indicators, two, many, given=0):
@@ -129,13 +132,13 @@ def confirmed(x, y, p, targets, indicators, two, many, given=0):
         y_scores = scores(y)
         p = max(p, tested(x, y_scores, many=False, given=given))
         targets = [moments(y_scores)]
-        if doubt(p, x, targets, n) <= 0.25:
+        if doubt(p, moments(x), targets, n) <= 0.25:
             return p
         above = y > np.median(y)
         indicators, y = [above if above.any() else y >= np.median(y)], y_scores
     x_scores = scores(x)
     p = max(p, tested(x_scores, y, many=many, given=given))
-    if doubt(p, x_scores, targets, n) <= 0.25:
+    if doubt(p, moments(x_scores), targets, n) <= 0.25:
         return p
     sets = indicators[:1] if two else indicators
     return max(p, min(1.0, len(sets) * min(bound(x_scores, each) for each in sets)))

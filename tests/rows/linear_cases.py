@@ -1,6 +1,7 @@
 """Random and nasty rows of two classes, for the selectors by a linear model."""
 
 import numpy as np
+import scipy.sparse as sp
 
 from tests.helpers import tier
 
@@ -48,3 +49,14 @@ def assert_mistakes(selector, margins):
     """Assert that as many signs were wrong as in the twin; 0 but for rounding may count either way."""
     doubtful = np.count_nonzero(np.abs(margins) < 1e-12) - np.count_nonzero(margins == 0.0)
     assert abs(selector.mistakes_ - np.count_nonzero(margins <= 0)) <= doubtful
+
+
+def in_batches(selector, X, y, rng, largest):
+    """Learn rows in batches of random sizes below ``largest``, at random dense or sparse."""
+    low = 0
+    while low < len(y):
+        high = low + int(rng.integers(1, largest))
+        rows = X[low:high]
+        selector.partial_fit(sp.csr_array(rows) if rng.random() < 0.5 else rows, y[low:high])
+        low = high
+    return selector

@@ -9,6 +9,7 @@ from streamsieve.rows.linear.dual_averaging import DualAveraging, Settings
 from streamsieve.rows.linear.entries import row_entries
 from tests.helpers.tier import cases
 from tests.reference.barda import Learner, barda
+from tests.rows.linear_cases import in_batches
 
 RATES = (0.005, 0.02, 0.05, 0.2, 1.0)
 
@@ -30,16 +31,6 @@ def random_rows(turn, n, p, rng):
     elif kind == 6:
         X *= 10.0 ** rng.integers(-6, 7, p)
     return X
-
-
-def in_batches(selector, X, y, rng, largest=30):
-    low = 0
-    while low < len(y):
-        high = low + int(rng.integers(1, largest))
-        rows = X[low:high]
-        selector.partial_fit(sp.csr_array(rows) if rng.random() < 0.5 else rows, y[low:high])
-        low = high
-    return selector
 
 
 def expected_coef(twin):
@@ -84,7 +75,7 @@ def test_selector_equals_the_twin_for_any_labels_in_any_batches():
             y = np.array(list("zyxwvut"))[y]
         rate, ridge = float(10 ** rng.uniform(-2, 0)), float(rng.choice([0, 0.01, 1]))
         twin = barda(X, y.tolist(), k, rate=rate, ridge=ridge)
-        selector = in_batches(BARDA(k, learning_rate=rate, l2=ridge), X, y, rng)
+        selector = in_batches(BARDA(k, learning_rate=rate, l2=ridge), X, y, rng, largest=30)
         assert np.array_equal(selector.scores_, twin.scores), turn
         assert np.array_equal(selector.coef_, expected_coef(twin)), turn
         assert selector.classes_.tolist() == sorted(twin.classes)

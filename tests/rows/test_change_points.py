@@ -5,7 +5,7 @@ import pytest
 
 import streamsieve as ss
 from streamsieve.exceptions import StateError
-from streamsieve.rows.drift.change_points import MOST, ChangePoints
+from streamsieve.rows.drift.change_points import MOST_BUCKETS, ChangePoints
 from streamsieve.rows.drift.relevance_changes import RelevanceChanges
 from tests.reference import change_points as reference
 from tests.summaries.streams import assert_same_bits, snapshot
@@ -36,7 +36,7 @@ def test_differences_are_those_of_all_values(seed):
             saved = snapshot(ours)
             ours = ChangePoints.from_state(saved)
             assert_same_bits(saved, snapshot(ours))
-    assert len(ours._sizes) <= MOST
+    assert len(ours._sizes) <= MOST_BUCKETS
 
 
 @pytest.mark.parametrize(("name", "value", "message"), [

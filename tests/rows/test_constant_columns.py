@@ -100,3 +100,14 @@ def test_a_state_with_a_column_of_zeros_is_refused():
     parts.update(row_entries(np.ones((2, 2))))
     with pytest.raises(StateError, match="without a value"):
         ConstantColumns.from_state({**snapshot(parts), "values": np.array([1.0, 0.0])})
+
+
+@pytest.mark.parametrize("criterion", ["f", "fisher", "t", "chi2", "mutual_info", "su", "correlation"])
+def test_a_screen_keeps_no_constant_column_to_fill_up_k(criterion):
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(60) % 2)
+    X = np.c_[np.ones(60), y + rng.normal(size=60), np.full(60, 0.1), rng.normal(size=60)]
+    y = y.astype(float) if criterion == "correlation" else y
+    for options in ({"k": 4}, {"percentile": 100}):
+        assert ss.Screen(criterion, **options).fit(X, y).selected_.tolist() == [1, 3]
+    assert len(ss.Screen(criterion, k=1).fit(X[:1, [0, 2]], y[:1]).selected_) == 1  # too early to tell

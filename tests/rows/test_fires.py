@@ -10,6 +10,7 @@ from streamsieve.rows.fires import FIRES, ProbitModel
 from streamsieve.rows.linear.minibatch_buffer import rows_of
 from tests.helpers.tier import cases
 from tests.reference.fires import Fires, fires, log_likelihood
+from tests.rows.linear_cases import in_batches
 
 
 def random_rows(turn, n, p, rng):
@@ -26,16 +27,6 @@ def random_rows(turn, n, p, rng):
     elif kind == 5:
         X[rng.random(n) < 0.5] = 0.0
     return X, np.where(X[:, 0] + 0.3 * rng.normal(size=n) > 0, 1.0, -1.0)
-
-
-def in_batches(selector, X, y, rng, largest=20):
-    low = 0
-    while low < len(y):
-        high = low + int(rng.integers(1, largest))
-        rows = X[low:high]
-        selector.partial_fit(sp.csr_array(rows) if rng.random() < 0.5 else rows, y[low:high])
-        low = high
-    return selector
 
 
 def packages_class():
@@ -59,7 +50,7 @@ def test_any_batches_equal_the_twin():
             epochs=epochs, batch_size=size, learning_rate_mean=rate, learning_rate_spread=2 * rate,
             penalty_spread=0.3,
         )  # fmt: skip
-        in_batches(selector, X, y, rng)
+        in_batches(selector, X, y, rng, largest=20)
         np.testing.assert_allclose(selector.coef_, twin.mu, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(selector.spread_, twin.sigma, rtol=1e-9, atol=1e-12)
         np.testing.assert_allclose(selector.scores_, twin.omega, rtol=1e-9, atol=1e-10)

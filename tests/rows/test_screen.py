@@ -83,7 +83,7 @@ def test_of_equal_columns_the_first_is_kept():
     X = np.c_[X[:, 2], X[:, 0], X[:, 2], X[:, 0], X[:, 2]]
     assert Screen(k=2).fit(X, y).get_support(indices=True).tolist() in ([0, 2], [1, 3])
     assert Screen(k=1).fit(np.c_[np.ones(60), X[:, [0, 0, 0]]], y).ranked_.tolist() == [1]
-    assert Screen(k=2).fit(np.ones((60, 4)), y).get_support(indices=True).tolist() == [0, 1]
+    assert Screen(k=2).fit(np.ones((60, 4))[:9], y[:9]).get_support(indices=True).tolist() == [0, 1]
 
 
 P_VALUES = st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.01, 0.05, 1.0]), min_size=1, max_size=15)

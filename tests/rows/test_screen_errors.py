@@ -53,7 +53,7 @@ def test_parameters_out_of_range_are_refused_on_the_first_rows(parameters, messa
 INPUTS = {
     "NaN target": ({"y": np.where(Y == 0, np.nan, 1.0)}, ex.TargetError, "y contains NaN or infinity"),
     "no target": ({"y": None}, ex.TargetError, "requires y to be passed, but the target y is None"),
-    "fractions": ({"y": Y + 0.5}, ex.TargetError, "fractional numbers, but this method needs class"),
+    "fractions": ({"y": Y + 0.5}, ex.TargetError, "fractional numbers, but Screen needs class"),
     "short target": ({"y": Y[:-1]}, ex.TargetError, "X has 60 rows, but y has 59"),
     "a matrix": ({"y": X}, ex.TargetError, r"one-dimensional, one label per row; got shape \(60, 4\)"),
     "one dimension": ({"X": X[0], "y": Y[:4]}, ex.InputError, "Expected 2D array, got 1D array"),

@@ -331,7 +331,7 @@ def test_a_failed_batch_changes_nothing(seen):
     refusals = [
         (infinite, Y0, ex.BadValueError, "feature 'x1' holds inf"),
         (X0, Y0.astype(str), ex.TargetError, "labels so far were numbers, but this batch has text"),
-        (X0, Y0 + 0.5, ex.TargetError, "fractional numbers, but this method needs class labels"),
+        (X0, Y0 + 0.5, ex.TargetError, "fractional numbers, but VelocityScreen needs class labels"),
         (X0[:, :3], Y0, ex.InputError, "X has 3 features"),
     ]
     for X, y, error, message in refusals:

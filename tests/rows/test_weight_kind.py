@@ -6,7 +6,13 @@ import pytest
 import scipy.sparse as sp
 
 import streamsieve as ss
-from streamsieve.exceptions import CapabilityError, MergeError, ParameterError, StreamSieveError
+from streamsieve.exceptions import (
+    CapabilityError,
+    MergeError,
+    ParameterError,
+    StreamSieveError,
+    WeightsWarning,
+)
 from streamsieve.summaries import CoMoments, Contingency, Moments, Quantiles, SortedColumns
 from tests.helpers.tier import cases
 
@@ -147,3 +153,14 @@ def test_refusals():
     one = ss.Screen("f", weight_kind="importance").fit(X, y)
     with pytest.raises(StreamSieveError, match="weight_kind"):
         one.merge(ss.Screen("f").fit(X, y))
+
+
+def test_weights_that_sum_to_one_are_questioned():
+    X, y = stream("f")
+    share, mask = np.full(N, 1 / N), (np.arange(N) % 50 == 0) * 1.0
+    with pytest.warns(WeightsWarning, match="weights of 1,200 rows sum to 1, .* weight_kind='importance'"):
+        ss.Screen("f", alpha=0.05).fit(X, y, sample_weight=share)
+    for weight in (None, mask, np.full(N, 0.5), share * N):  # counts, or near enough
+        ss.Screen("f", alpha=0.05).fit(X, y, sample_weight=weight)
+    screen = ss.Screen("f", alpha=0.05, weight_kind="importance").fit(X, y, sample_weight=share)
+    assert screen.selected_.tolist() == ss.Screen("f", alpha=0.05).fit(X, y).selected_.tolist() != []

@@ -74,6 +74,18 @@ def test_both_generations_damaged_is_said(path):
         resume(path)
 
 
+@pytest.mark.parametrize("name", ["run.sieve.previous", ".run.sieve.lock"])
+def test_a_file_of_the_user_beside_a_checkpoint_stays(path, name):
+    beside = path.with_name(name)
+    beside.unlink(missing_ok=True)
+    beside.write_text("letters of my grandmother")
+    before = path.read_bytes()
+    with pytest.raises(StateError, match=rf"{name}, .*: move it away"):
+        resume(path)
+    assert beside.read_text() == "letters of my grandmother"
+    assert path.read_bytes() == before
+
+
 def test_the_previous_serves_where_the_checkpoint_is_gone(path):
     path.unlink()
     assert_same_state(resume(path), ss.run(Rows(), screen(), batch_size=BATCH))

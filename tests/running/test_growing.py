@@ -201,3 +201,17 @@ def test_errors_of_csv_by_columns_name_the_file_of_the_user(tmp_path):
     file.write_text("".join(content))
     with pytest.raises(SourceError, match=rf"^{file}"):
         ss.run(ss.open(file, target="y"), ss.SAOLA())
+
+
+def test_errors_of_the_converted_copy_of_a_csv_name_the_file_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    file = tmp_path / "f.csv"
+    file.write_text("".join(lines("csv", 100)))
+    source = ss.open(file, target="y")
+    assert len(list(source.columns(1))) == 2
+    (copy,) = tmp_path.glob("*/*.arrow")
+    copy.write_bytes(copy.read_bytes()[:500])
+    with pytest.raises(SourceError) as caught:
+        list(source.columns(1))
+    assert str(caught.value).startswith(f"{file} cannot be read")
+    assert str(copy.parent) not in str(caught.value)

@@ -261,6 +261,8 @@ def test_bad_calls_are_refused_before_anything_happens(path, tmp_path):
             ss.run(bad, screen())
     with pytest.raises(CapabilityError, match="into a selector over rows or columns, got Stop"):
         ss.run(source, ss.Stop())
+    with pytest.raises(CapabilityError, match=r"got the class Screen: pass Screen\(\)"):
+        ss.run(source, ss.Screen)
     for option in ("block_size", "start"):
         with pytest.raises(ParameterError, match=f"{option} is about columns, and Screen streams rows"):
             ss.run(source, screen(), **{option: 7})

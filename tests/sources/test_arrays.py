@@ -94,6 +94,7 @@ def test_column_names_that_are_not_text_are_no_names():
         (np.eye(3), "label", None, "only a dataframe has a column named 'label'"),
         (np.eye(3), None, ["a", "b"], "names has 2 entries for 3 columns"),
         (np.eye(3), None, 3, "names must be a list of text; got int"),
+        (np.eye(3), None, np.array("a"), "names must be a list of text; got ndarray"),
         (np.eye(3), None, BAD, "names must be a list of text; got csc_array"),
         (np.eye(3), None, ["a", "b", "a"], "the name 'a' occurs twice"),
         (np.eye(3), None, ["a", "b", 3], "names must be text; got 3"),

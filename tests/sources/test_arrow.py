@@ -125,7 +125,12 @@ def test_files_without_rows_do_not_disturb_a_stream(tmp_path):
 @pytest.mark.parametrize("kind", FILES)
 def test_no_rows_at_all_is_an_error(kind, tmp_path):
     path = written(kind, pa.table({"a": pa.array([], pa.float64()), "y": pa.array([], pa.int64())}), tmp_path)
-    for use in (lambda s: list(s.rows()), lambda s: list(s.columns()), lambda s: s.y):
+    for use in (
+        lambda s: list(s.rows()),
+        lambda s: list(s.columns()),
+        lambda s: s.y,
+        lambda s: s.column("a"),
+    ):
         with pytest.raises(SourceError, match=f"{path.name} holds no rows"):
             use(ArrowSource(path, target="y"))
     with pytest.raises(SourceError, match="holds no rows"):

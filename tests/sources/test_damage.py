@@ -78,13 +78,13 @@ def test_text_that_is_not_utf8_is_an_error_where_it_matters(tmp_path):
     path = tmp_path / "latin.csv"
     path.write_bytes("a,label\n1,caf\xe9\n2,tea\n".encode("latin-1"))
     with pytest.raises(
-        SourceError, match=r"latin.csv: column 'label' is not UTF-8 text: .*encoding='latin-1'"
+        SourceError, match=r"latin.csv: column 'label' is not UTF-8 text: .*encoding='cp1252'"
     ):
         ArrowSource(path, target="label")
     assert ArrowSource(path, target="label", encoding="latin-1").y.tolist() == ["caf\xe9", "tea"]
     path.write_bytes("caf\xe9,label\n1,2\n".encode("latin-1"))
     with pytest.raises(
-        SourceError, match=r"latin.csv cannot be read: .*say how it is encoded, encoding='latin-1'"
+        SourceError, match=r"latin.csv cannot be read: .*say how it is encoded, encoding='cp1252'"
     ):
         ArrowSource(path, target="label")
 

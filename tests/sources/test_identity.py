@@ -36,6 +36,15 @@ def test_the_same_stream_is_known_again(kind, tmp_path):
     assert len(json.dumps(known)) < 1500
 
 
+def test_options_of_reading_are_known_again(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a remark\na;y\n?;1\n2;0\n3;1\n")
+    known = saved(ArrowSource(path, "y", sep=";", na="?", skip_rows=1))
+    ArrowSource(path, "y", sep=";", na="?", skip_rows=1).check_identity(known)
+    other = ArrowSource(path, "y", sep=";", na=("?", "-"), skip_rows=1)
+    refuses(other, known, "the way of reading was .* and is .*'-'")
+
+
 def test_a_generated_stream_is_known_by_its_parameters():
     known = saved(DriftingStream(100, n_features=9, n_relevant=2, seed=3))
     DriftingStream(100, n_features=9, n_relevant=2, seed=3).check_identity(known)

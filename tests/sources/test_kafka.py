@@ -106,7 +106,7 @@ def test_two_readers_do_not_disturb_each_other(table):
 
 def test_partitions_that_pause_lose_nothing(topic, source, monkeypatch):
     monkeypatch.setattr(partition_order, "TURN", 16)
-    monkeypatch.setattr(partition_order, "MANY", 50)
+    monkeypatch.setattr(partition_order, "MOST_MESSAGES", 50)
     monkeypatch.setattr(partition_order, "WAITING_BYTES", 4 * 100 * 220)
     paused = []
     pause = partition_order.Client.pause

@@ -169,3 +169,20 @@ def test_svmlight_text_of_any_name_opens_as_svmlight(folder):
 def test_a_path_must_be_a_path(folder):
     with pytest.raises(SourceError, match="a path must be text or a Path; got int"):
         ArrowSource([3])
+
+
+def test_folders_that_a_pattern_finds_are_columns(tmp_path):
+    """Numbers, text, or missing values; not those that were given, nor where the file has such a column."""
+    for name in ("day=1/place=K%C3%B6ln", "day=2/place=__HIVE_DEFAULT_PARTITION__", "day=2/place=Rom"):
+        folder = tmp_path / "x=1" / name
+        folder.mkdir(parents=True)
+        pd.DataFrame({"a": [0.5, 1.5], "day": [8, 9], "y": [0, 1]}).to_parquet(folder / "part.parquet")
+    source = ss.open(f"{tmp_path}/x=1/**/*.parquet", target="y", categories="auto")
+    assert source.names == ["a", "day", "place=Köln", "place=Rom", "place=missing"]
+    assert source.remarks == ["columns from names of folders: 'place'"]
+    rows = np.vstack([batch.X for batch in source.rows(3)])
+    assert rows[:, 1].tolist() == [8, 9] * 3
+    assert rows[:, 2:].tolist() == np.repeat(np.eye(3), 2, axis=0).tolist()
+    np.testing.assert_array_equal(np.hstack([block.X for block in source.columns(2)]), rows)
+    numbers = ss.open(f"{tmp_path}/x=1/*/place=Rom/*.parquet", target="y", features=["a"])
+    assert numbers.names == ["a"]

@@ -134,7 +134,7 @@ def test_order_never_depends_on_timing_or_resuming(seed, monkeypatch):
 def test_following_gives_every_message_once_in_the_order_of_its_partition(seed, monkeypatch):
     random_ = random.Random(seed)  # noqa: S311
     monkeypatch.setattr(module, "TURN", 4)
-    monkeypatch.setattr(module, "POLL", 0)
+    monkeypatch.setattr(module, "POLL_SECONDS", 0)
     partitions = topic(random_)
     count = sum(len(offsets) for offsets, _ in partitions)
     turns = PartitionOrder(Broker(partitions, seed), [0] * len(partitions), 0, None)

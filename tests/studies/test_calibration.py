@@ -10,7 +10,7 @@ import scipy.stats
 from streamsieve.independence.table_p_values import RARE_LEVEL, RARE_PER_CLASS
 from studies._desk import HERE
 from studies.calibration import __main__ as command
-from studies.calibration import oracles, page, plan, power, rare_levels, reasons
+from studies.calibration import oracles, page, plan, power, promises, rare_levels, reasons
 from studies.calibration.families import Data, Family
 from studies.calibration.rules import rate
 from studies.calibration.sizes import CONFIDENCE, interval, proportion_interval, simulate, sizes
@@ -34,6 +34,17 @@ def exact(data):
 def liberal(data):
     return data.X[0] / 2
 
+
+#: Cells of the quick slice.
+QUICK = plan.jobs(0, 0, quick=True)
+#: Defaults that are the test of another one over columns of numbers, or at a fixed level what it is online.
+SAME_TEST = {
+    "correlation, fixed level": "correlation, online",
+    "by type, online": "correlation, online",
+    "by type, fixed level": "correlation, online",
+    "tables, fixed level": "tables, online",
+    "FastOSFS, by type": "FastOSFS",
+}
 
 EXACT = Subject("exact", by_p_value(exact), lambda family: True)
 
@@ -100,9 +111,32 @@ def test_families_are_complete_and_reproducible(name):
         assert np.isnan(one.X).any() == ("missing" in family.kind)
 
 
-def test_the_quick_slice_holds(capsys):
-    """Every default over every family: liberal nowhere, or the page says why."""
-    assert command.main(["--quick"]) == 0, capsys.readouterr().out
+@pytest.mark.parametrize("subject", sorted({job.subject for job in QUICK} - SAME_TEST.keys()))
+def test_a_default_is_liberal_nowhere_or_the_page_says_why(subject, tmp_path):
+    check_quick([job for job in QUICK if job.subject == subject], tmp_path)
+
+
+@pytest.mark.parametrize("subject", SAME_TEST)
+def test_a_default_that_decides_as_another_one_where_it_is_not_the_same_test(subject, tmp_path):
+    """Over most families, the same test: cells in which two targets are decided alike are counted once."""
+    mine = {job[1:3]: job for job in QUICK if job.subject == subject}
+    others = {job[1:3]: job for job in QUICK if job.subject == SAME_TEST[subject]}
+    assert mine.keys() <= others.keys()
+    two = {job: plan.compute(job, targets=2) for job in [*mine.values(), *(others[at] for at in mine)]}
+    differ = [job for at, job in mine.items() if two[job] != two[others[at]]]
+    assert len(differ) < len(mine) / 4
+    check_quick(differ, tmp_path)
+
+
+def check_quick(jobs, folder):
+    store = plan.Store(folder / "stored.jsonl")
+    plan.run(store, jobs, until=float("inf"), quick=True, say=lambda text: None)
+    assert store.results.keys() == {*jobs}
+    assert not page.unexplained(store.cells(0))
+
+
+def test_the_quick_slice_of_a_test_is_a_page(capsys):
+    assert command.main(["--quick", "--only", "rows, t"]) == 0, capsys.readouterr().out
     said = capsys.readouterr().out.splitlines()
     path = next(line.removeprefix("wrote ") for line in said if line.startswith("wrote "))
     text = check_page(page.Path(path))
@@ -117,6 +151,7 @@ def test_a_red_cell_without_a_sentence_fails(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(plan, "TESTS", {"bad": bad})
     for name in ("FAMILIES", "EXPERIMENTS", "TESTS"):
         monkeypatch.setattr(page, name, getattr(plan, name))
+    monkeypatch.setattr(page, "write", lambda cells, docs: docs)
     assert command.main(["--quick"]) == 1
     assert "liberal, and no sentence says why: bad, uniform, n = 5" in capsys.readouterr().out
     monkeypatch.setitem(reasons.REASONS, ("bad", "*"), "It is halved.")
@@ -181,6 +216,16 @@ def test_the_default_has_the_power_of_t_where_t_is_exact_and_rows_are_not_few():
     assert "Gaussian x, two equal classes | 100" in power.page(
         [power.counted("Gaussian x, two equal classes", 100, 50)]
     )
+
+
+def test_promises_are_counted_and_the_page_shows_the_numbers():
+    stored = json.loads(promises.RESULTS.read_text())
+    assert promises.PAGE.read_text() == promises.page(**stored)
+    cell = promises.counted('`Screen("t")`, p <= .01', "a rare class of large spread", 5)
+    assert 0 <= cell["low"] <= cell["rate"] <= cell["high"] <= 0.1
+    for draw in (promises.INDEPENDENT | promises.GROUPED).values():
+        noise = draw(np.random.default_rng(0))
+        assert noise.X.shape == (len(noise.y), promises.COLUMNS)
 
 
 def test_rates_of_procedures():

@@ -216,7 +216,7 @@ def test_a_merge_with_one_that_has_overflowed_keeps_all_mass():
 
 
 def test_an_alphabet_grows_past_the_cap_and_stays_small(monkeypatch):
-    monkeypatch.setattr(category_encoder, "FEW", 16)
+    monkeypatch.setattr(category_encoder, "FEW_TEXTS", 16)
     summary = Contingency(cap=8)
     summary._encoder._enough = 16
     pieces = []

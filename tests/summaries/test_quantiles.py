@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from streamsieve.protocols import Stateful
 from streamsieve.summaries import Quantiles
-from streamsieve.summaries.quantiles.small_domain import FEW
+from streamsieve.summaries.quantiles.small_domain import MOST_VALUES
 from tests.summaries.quantile_truth import QUICK, WEIGHTS, all_orders, all_tables, check_bound, joined, learnt
 from tests.summaries.streams import Stream, assert_same_bits, feed, snapshot
 
@@ -163,7 +163,7 @@ def test_masses_that_get_too_small_for_a_number_are_forgotten_before_they_lose_t
 def most_bytes(summary):
     """Return what (levels + 3) * k values a feature and class take, and its small tables."""
     store = summary._store
-    tables = 2 * 8 * FEW + 16
+    tables = 2 * 8 * MOST_VALUES + 16
     return sum(
         summary.n_features * ((len(runs.levels) + 3) * runs.k * store.dtype.itemsize + tables) + 8 * runs.k
         for runs in store.classes

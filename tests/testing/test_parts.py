@@ -60,6 +60,7 @@ class SavedLatest(Latest):
 def test_a_right_rule_passes():
     check_rule(lambda test: Latest(test.n))
     check_rule(lambda test: SavedLatest(test.n))
+    check_rule(lambda test: broken(p_value=0.25)(test.n))
 
 
 def broken(base=Latest, **members):

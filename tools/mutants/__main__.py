@@ -19,6 +19,7 @@ from tools.mutants.children import pytest_in, warm
 from tools.mutants.reach import Reach, Recorder
 from tools.mutants.results import page, table
 from tools.mutants.sites import Mutant, mutants
+from tools.mutants.survivors import read
 from tools.mutants.trials import Trials
 
 
@@ -60,6 +61,7 @@ def main() -> None:
         text = page(
             list(rows.values()), list(tiers), seed=options.seed, count=options.count, of=len(sample),
             commit=commit, seconds=options.seconds or parser.get_default("seconds"),
+            since=read(options.write.with_name("mutants_since.jsonl")),
         )  # fmt: skip
         options.write.write_text(text)
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from tools.mutants.survivors import section
+
 OUTCOMES = ("caught", "timed out", "survived")
 _PAGE = """\
 # Mutants
@@ -44,8 +46,12 @@ def page(
     of: int,
     commit: str,
     seconds: float,
+    since: dict[str, dict[str, str]],
 ) -> str:
-    """Return counts and survivors as Markdown; a fault on which the tests never end is caught as well."""
+    """Return counts and survivors as Markdown; a fault on which the tests never end is caught as well.
+
+    ``since`` says what became of survivors.
+    """
     shares = []
     for tier in tiers:
         tried = [row for row in rows if tier in row]
@@ -69,6 +75,9 @@ def page(
         lines += ["", f"## Survivors of the {tier} tier", ""]
         some = sorted((row for row in rows if row.get(tier) == "survived"), key=lambda row: row["mutant"])
         lines += [f"- `{row['mutant'].removeprefix('src/streamsieve/')}`{_late(row, tier)}" for row in some]
+    if since:
+        survivors = sorted(row["mutant"] for row in rows if "survived" in {row.get(tier) for tier in tiers})
+        lines += section(survivors, since)
     numbers = {
         "seed": seed,
         "count": count,

@@ -32,10 +32,10 @@ class Mutant(NamedTuple):
         return source[: self.start] + (new if self.new == "pass" else b"(" + new + b")") + source[self.end :]
 
 
-def mutants(tree: Path) -> list[Mutant]:
-    """Return all mutants of the package in ``tree/src``, in order of files and lines."""
+def mutants(tree: Path, only: str | None = None) -> list[Mutant]:
+    """Return all mutants of the package in ``tree/src``, or of one file, in order of files and lines."""
     found = []
-    for file in sorted((tree / "src").rglob("*.py")):
+    for file in sorted((tree / "src").rglob("*.py")) if only is None else [tree / only]:
         starts = [0]
         for line in file.read_bytes().splitlines(keepends=True):
             starts.append(starts[-1] + len(line))

@@ -19,13 +19,32 @@ border, compiling   sparse_indices looks at indices before anything follows them
 =================== ==========================================================================================
 """
 
+import itertools
 import os
 
+from numba.core.bytecode import FunctionIdentity
 from numba.core.compiler_lock import global_compiler_lock
 
+
+def _number_from_anywhere() -> None:
+    """Let the numbers by which Numba distinguishes functions begin at random, not at 1.
+
+    Machine code of one name is linked once per process.  The names of inner functions, such as those that
+    sort and find the order of an array, end with these numbers, so that kernels in the cache that two
+    processes have compiled could call one another's, with arrays of other lengths and types.
+    """
+    FunctionIdentity._unique_ids = itertools.count(int.from_bytes(os.urandom(7)))  # noqa: SLF001
+
+
+def _in_child() -> None:
+    global_compiler_lock.release()
+    _number_from_anywhere()
+
+
+_number_from_anywhere()
 if hasattr(os, "register_at_fork"):  # forked while another thread loads a kernel, a child would never go on
     os.register_at_fork(
         before=global_compiler_lock.acquire,
         after_in_parent=global_compiler_lock.release,
-        after_in_child=global_compiler_lock.release,
+        after_in_child=_in_child,
     )

@@ -65,8 +65,8 @@ def row_major(
                 c[j] += (d0 * y0 + d1 * y1) + (d2 * y2 + d3 * y3)
             i += 4
             if i == end:
-                partial[0, piece, :k] = s
-                partial[1, piece, :k] = q
+                for j in range(k):
+                    partial[0, piece, j], partial[1, piece, j] = s[j], q[j]
                 piece += 1
                 end += step
         while i < n:
@@ -78,8 +78,8 @@ def row_major(
                 c[j] += d * y[i]
             i += 1
         if len(doubtful) > 0:
-            partial[0, piece, :k] = s
-            partial[1, piece, :k] = q
+            for j in range(k):
+                partial[0, piece, j], partial[1, piece, j] = s[j], q[j]
         for j in range(k):
             q[j] -= s[j] * s[j] / n
             s[j] = x0[j] + s[j] / n
@@ -191,24 +191,62 @@ def column_major(
         dot[j] = c
 
 
+@nb.njit(nogil=True, cache=True)
+def _table(column: FloatArray, rows: npt.NDArray[np.int32], x0: float, y: FloatArray) -> tuple[int, int]:
+    """Return the 2 x 2 table of a column that holds x0 where nothing is stored: see `csc`."""
+    other, count, inside = x0, 0, 0
+    for t in range(len(column)):
+        v = column[t]
+        if v == x0:
+            continue
+        if count == 0:
+            other = v
+        if v != other:  # also a missing value
+            return 0, 0
+        count += 1
+        inside += y[rows[t]] > 0.0
+    return count, inside
+
+
 # sparse columns are short: the set-up of a vectorized sum would cost more than the sum
 @nb.njit(nogil=True, cache=True)
 def csc(
     indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: FloatArray, n: int,
-    y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray, first: int, last: int,
+    y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray, tables: IntArray, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Columns first..last of a sparse block; only the stored values are touched."""
+    """Columns first..last of a sparse block; only the stored values are touched.
+
+    ``tables``, unless it is empty, is filled with the 2 x 2 tables of columns of two values and a target of
+    two classes: the number of rows that do not hold x0, and the number of these in the class where y is
+    positive.  Both are 0 for a column of more values, or with missing ones.
+    """
     for j in range(first, last):
         low, high = indptr[j], indptr[j + 1]
         x0 = data[low] if high - low == n else 0.0
         s = 0.0
         q = 0.0
         c = 0.0
-        for t in range(low, high):
-            d = data[t] - x0
-            s += d
-            q += d * d
-            c += d * y[indices[t]]
+        if tables.size == 0:
+            for t in range(low, high):
+                d = data[t] - x0
+                s += d
+                q += d * d
+                c += d * y[indices[t]]
+        else:
+            v0 = data[low] if high > low else 0.0
+            others, inside = 0, 0
+            for t in range(low, high):
+                v, at = data[t], y[indices[t]]
+                d = v - x0
+                s += d
+                q += d * d
+                c += d * at
+                others += v != v0
+                inside += at > 0.0
+            count = high - low
+            if others > 0 or v0 == x0:  # more values, stored zeros, or no zeros
+                count, inside = _table(data[low:high], indices[low:high], x0, y)
+            tables[0, j], tables[1, j] = count, inside
         mean[j] = x0 + s / n
         ss[j] = q - s * s / n
         dot[j] = c

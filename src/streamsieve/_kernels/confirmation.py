@@ -107,30 +107,41 @@ def trusted_squares(
 @nb.njit(nogil=True, cache=True)
 def doubtful(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, mean: FloatArray,
-    norm: FloatArray, n: int, second: npt.NDArray[np.bool_], fewest: float, quantile: float,
-    doubt: tuple[float, float, float, float], out: npt.NDArray[np.bool_],
+    norm: FloatArray, n: int, size: FloatArray, second: npt.NDArray[np.bool_],
+    limits: tuple[float, float, float, float, float], doubt: tuple[float, float, float, float],
+    out: npt.NDArray[np.uint8],
 ) -> None:  # fmt: skip
-    """Mark the columns whose decision at a level may not be that of the t or F test.
+    """Fill 1 for columns whose decision at a level may not be that of the t or F test, 2 if only the p-value.
 
-    ``second``: the rows of the second of two classes, or nothing; a column of two values is then in doubt if
-    less than ``fewest`` rows have one of them.  ``quantile`` is the normal quantile of the level; 0 if no
-    other column can be in doubt.  doubt = (squared skewness of the target over 72 n, least and largest excess
-    kurtosis over 24 n, tolerance).
+    ``size`` has correlations (ratios) with the target; ``second`` the rows of the second of two classes, or
+    nothing.  A column of two values is then in doubt if less than ``fewest`` rows have one of them.  limits
+    = (fewest, square of the normal quantile of the level, or 0 if t is trusted there whatever the column,
+    size up to which it is trusted whatever the column, degrees of freedom, or infinity for those of F,
+    square of the largest normal quantile that matters).  doubt = (squared skewness of the target over 72 n,
+    least and largest excess kurtosis over 24 n, tolerance).
     """
+    fewest, square, least, freedom, most = limits
     skewness, lightest, heaviest, tolerance = doubt
-    w = quantile * quantile
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
-        out[j] = False
+        out[j] = 0
         if len(second) > 0:
             count, _ = _table(rows, values, low, high, sparse, second)
             if count > 0:
                 out[j] = min(count, n - count) < fewest
                 continue
-        if w > 0.0:
-            third, fourth = _third_and_fourth(values[low:high], mean[j], norm[j], n)
-            kurtosis = max(fourth * lightest, fourth * heaviest, 0.0)
-            out[j] = (third * third * skewness * w + kurtosis) * w * w > tolerance
+        own = 0.0  # the square of the normal quantile of the p-value, or a bound of it
+        if size[j] >= least:
+            left = 1.0 - size[j] * size[j]
+            own = most if left <= 0.0 else min(most, -freedom * math.log(left))
+        if square == 0.0 and own == 0.0:
+            continue
+        third, fourth = _third_and_fourth(values[low:high], mean[j], norm[j], n)
+        cubic, kurtosis = third * third * skewness, max(fourth * lightest, fourth * heaviest, 0.0)
+        if (cubic * square + kurtosis) * square * square > tolerance:
+            out[j] = 1
+        elif (cubic * own + kurtosis) * own * own > tolerance * (1.0 - 1e-6):
+            out[j] = 2
 
 
 @nb.njit(nogil=True, cache=True)
@@ -153,19 +164,25 @@ def _table(
     Both are 0 for a column of more values, or with missing ones.
     """
     base = values[low] if high - low == len(second) else 0.0
-    other = base
+    first = low
+    while first < high and values[first] == base:
+        first += 1
+    other = values[first] if first < high else base
     count = 0
     inside = 0
-    for t in range(low, high):
-        v = values[t]
-        if v == base:
-            continue
-        if count == 0:
-            other = v
-        if v != other:  # also a missing value
+    size = 8  # most columns of more values show it at once
+    while first < high:  # a piece without branches
+        last = min(first + size, high)
+        wrong = 0
+        for t in range(first, last):
+            v = values[t]
+            differs = v != base
+            count += differs
+            inside += differs & second[rows[t] if sparse else t - low]
+            wrong += differs & (v != other)  # also a missing value
+        if wrong > 0:
             return 0, 0
-        count += 1
-        inside += second[rows[t] if sparse else t - low]
+        first, size = last, 64
     return count, inside
 
 
@@ -207,14 +224,16 @@ def distinct(
 
 
 @nb.njit(nogil=True, cache=True)
-def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray) -> tuple[float, float]:
+def fill_scores(
+    column: FloatArray, order: IntArray, n: int, table: FloatArray, score: FloatArray
+) -> tuple[float, float]:
     """Fill the normal scores of the stored values of a column; return that of rows not stored, and a gap.
 
-    The gap is the largest one between neighboring scores.
+    The gap is the largest one between neighboring scores.  ``order`` sorts the stored values; sorting them
+    here would take as long to compile as all that follows.
 
     ``table[2 r]`` is the score of rank r, which for ties is their mean rank.
     """
-    order = np.argsort(column)
     zeros = n - len(column)  # rows that are not stored, as long as their rank is not known
     at_zero = 0.0
     before = 0
@@ -245,8 +264,8 @@ def fill_scores(column: FloatArray, n: int, table: FloatArray, score: FloatArray
 
 @nb.njit(nogil=True, cache=True)
 def scored(
-    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, table: FloatArray,
-    basis: FloatArray, out: FloatArray,
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, order: IntArray,
+    table: FloatArray, basis: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     """Fill skewness, excess kurtosis and correlation (ratio) with the target of columns' normal scores."""
     n, contrasts = basis.shape
@@ -254,7 +273,7 @@ def scored(
     dots = np.zeros(contrasts)
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
-        at_zero, _ = fill_scores(values[low:high], n, table, score)
+        at_zero, _ = fill_scores(values[low:high], order[low:high], n, table, score)
         absent = n - (high - low)
         mean = absent * at_zero
         for k in range(high - low):
@@ -284,8 +303,8 @@ def scored(
 
 @nb.njit(nogil=True, cache=True)
 def bounds(
-    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, table: FloatArray,
-    codes: IntArray, counts: IntArray, out: FloatArray,
+    pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, order: IntArray,
+    table: FloatArray, codes: IntArray, counts: IntArray, out: FloatArray,
 ) -> None:  # fmt: skip
     """Fill bounds of the p-values of each class against the others, by the normal scores of columns.
 
@@ -299,9 +318,10 @@ def bounds(
     left = np.zeros(classes, np.int64)
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
-        at_zero, gap = fill_scores(values[low:high], n, table, score)
+        at_zero, gap = fill_scores(values[low:high], order[low:high], n, table, score)
         sums[:] = 0.0
-        left[:] = counts
+        for c in range(classes):
+            left[c] = counts[c]
         for k in range(high - low):
             c = codes[rows[low + k] if sparse else k]
             sums[c] += score[k]

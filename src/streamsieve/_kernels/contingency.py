@@ -343,7 +343,8 @@ def pack(
             bits += 1
         new_heads[j, 0], new_heads[j, 1], new_heads[j, 2] = used, size, bits
         for place in range(size):
-            new_cells[used + place, : cells.shape[1]] = cells[start + place]
+            for c in range(cells.shape[1]):
+                new_cells[used + place, c] = cells[start + place, c]
             _point(place, used, bits, new_cells, new_slots)
         used += (1 << bits) >> 1
     return used

@@ -372,7 +372,8 @@ def decide(
             kept[q, :] = 0
             for t in range(length):
                 kept[q, rows[t]] = codes[t]
-            kept_counts[q, : len(counts)] = counts
+            for a in range(len(counts)):
+                kept_counts[q, a] = counts[a]
             kept_levels[q] = levels
             kept_h[q] = h
             kept_relevance[q] = r

@@ -56,7 +56,8 @@ def remove(factor: FloatArray, q: int, i: int) -> None:
     for row in range(i + 1, q):
         own, above = factor[row], factor[row - 1]
         x = own[i]
-        above[:i] = own[:i]
+        for k in range(i):
+            above[k] = own[k]
         for k in range(i + 1, row):
             above[k - 1] = cosine[k] * own[k] + sine[k] * x
             x = cosine[k] * x - sine[k] * own[k]

@@ -144,7 +144,7 @@ def _mixed(state: np.uint64) -> np.uint64:
 
 
 @nb.njit(nogil=True, cache=True)
-def _begin(
+def begin(
     drawn: IntArray, drawn_ends: IntArray, shuffled: IntArray, shuffled_ends: IntArray
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64], np.uint64]:
     """Return the levels of all rows, room for a table, and the seed, which is a function of the margins."""
@@ -221,7 +221,7 @@ def exceedances(
     likewise those of the other.  At most ``most`` tables; no more after ``stop`` that are as large.  The seed
     are the margins, so the answer depends on nothing else.
     """
-    codes, cell, state = _begin(drawn, drawn_ends, shuffled, shuffled_ends)
+    codes, cell, state = begin(drawn, drawn_ends, shuffled, shuffled_ends)
     threshold = observed * (1.0 - 1e-9)
     found = 0
     for draw in range(most):
@@ -234,23 +234,29 @@ def exceedances(
 
 
 @nb.njit(nogil=True, cache=True)
-def statistics(
-    drawn: IntArray, drawn_ends: IntArray, shuffled: IntArray, shuffled_ends: IntArray, out: FloatArray
-) -> None:
-    """Write Pearson's statistics of the tables that `exceedances` draws, in the same order."""
-    codes, cell, state = _begin(drawn, drawn_ends, shuffled, shuffled_ends)
-    for draw in range(len(out)):
-        out[draw], state = _draw(drawn, drawn_ends, shuffled, shuffled_ends, codes, cell, state)
+def draw_on(
+    drawn: IntArray, drawn_ends: IntArray, shuffled: IntArray, shuffled_ends: IntArray,
+    codes: npt.NDArray[np.int32], cell: npt.NDArray[np.int64], state: np.uint64,
+    threshold: float, made: int, most: int, largest: FloatArray, record: FloatArray, place: IntArray, n: int,
+) -> tuple[np.uint64, int, int]:  # fmt: skip
+    """Draw the tables of `exceedances` one after the other, until ``largest`` is full of what exceeds.
 
-
-@nb.njit(nogil=True, cache=True)
-def exceedances_among(totals: FloatArray, observed: float, stop: int) -> tuple[int, int]:
-    """Return what `exceedances` does, from what `statistics` wrote."""
-    threshold = observed * (1.0 - 1e-9)
-    found = 0
-    for draw in range(len(totals)):
-        if totals[draw] >= threshold:
-            found += 1
-            if found == stop:
-                return found, draw + 1
-    return found, len(totals)
+    ``largest`` has the largest statistics so far, ascending; whenever its first number grows, that number and
+    the draws made are appended to ``record`` and ``place``, of which n are used.  Ends when these are full,
+    too. Returns the state, the draws made, and n.
+    """
+    while made < most and largest[0] < threshold and n < len(record):
+        total, state = _draw(drawn, drawn_ends, shuffled, shuffled_ends, codes, cell, state)
+        made += 1
+        if total > largest[0]:
+            before = largest[0]
+            k = 0
+            while k + 1 < len(largest) and largest[k + 1] < total:
+                largest[k] = largest[k + 1]
+                k += 1
+            largest[k] = total
+            if largest[0] > before:
+                record[n] = largest[0]
+                place[n] = made
+                n += 1
+    return state, made, n

@@ -56,7 +56,8 @@ def two_by_two(
         count[:] = 0.0
         inside[:] = 0.0
         wrong[:] = 0.0
-        other[:k] = base
+        for j in range(k):
+            other[j] = base[j]
         for i in range(1, n):
             row = flat[i * width + low : i * width + low + k]
             y = second[i]

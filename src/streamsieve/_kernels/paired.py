@@ -73,7 +73,8 @@ def with_classes(
     for j in range(len(indptr) - 1):
         low, high = indptr[j], indptr[j + 1]
         x0 = first_seen(data[low:high], n)
-        counts[:] = label_counts
+        for c in range(len(counts)):
+            counts[c] = label_counts[c]
         sums[:] = 0.0
         rows = n
         sx = sxx = between = 0.0

@@ -50,4 +50,8 @@ def listed(codes: IntArray, values: FloatArray, out: FloatArray) -> None:
         while word[j] <= word[i]:
             j -= 1
         word[i], word[j] = word[j], word[i]
-        word[i + 1 :] = word[i + 1 :][::-1].copy()
+        i, j = i + 1, n - 1
+        while i < j:
+            word[i], word[j] = word[j], word[i]
+            i += 1
+            j -= 1

@@ -106,19 +106,21 @@ def merge_stretches(values: Values, masses: FloatArray, edges: IntArray) -> None
     weights = np.empty((2, m))
     ends = np.empty((2, len(edges)), np.int64)
     for f in range(p):
-        lines[0] = values[f]
-        weights[0] = masses[f]
-        ends[0] = edges
+        for t in range(m):
+            lines[0, t], weights[0, t] = values[f, t], masses[f, t]
+        for s in range(len(edges)):
+            ends[0, s] = edges[s]
         n = len(edges) - 1
         now = 0
         while n > 1:
             x, y, u, v = lines[now], lines[1 - now], weights[now], weights[1 - now]
             here, there = ends[now], ends[1 - now]
             for s in range(0, n, 2):
-                i = at = here[s]
-                middle, end = here[s + 1], here[min(s + 2, n)]
-                j = middle
-                while i < middle and j < end:
+                low, middle, end = here[s], here[s + 1], here[min(s + 2, n)]
+                i = at = low
+                j, i2, j2, last = middle, middle - 1, end - 1, end - 1
+                # from both ends: two chains of comparisons at a time, and no end of a stretch to look out for
+                for _ in range(min(middle - low, end - middle)):
                     left, right = x[i], x[j]
                     later = np.int64(right < left)
                     y[at] = right if later else left
@@ -126,18 +128,34 @@ def merge_stretches(values: Values, masses: FloatArray, edges: IntArray) -> None
                     i += 1 - later
                     j += later
                     at += 1
-                y[at : at + middle - i] = x[i:middle]
-                v[at : at + middle - i] = u[i:middle]
-                at += middle - i
-                y[at:end] = x[j:end]
-                v[at:end] = u[j:end]
+                    left, right = x[i2], x[j2]
+                    later = np.int64(left > right)
+                    y[last] = left if later else right
+                    v[last] = u[i2] if later else u[j2]
+                    i2 -= later
+                    j2 -= 1 - later
+                    last -= 1
+                while i <= i2 and j <= j2:
+                    left, right = x[i], x[j]
+                    later = np.int64(right < left)
+                    y[at] = right if later else left
+                    v[at] = u[j] if later else u[i]
+                    i += 1 - later
+                    j += later
+                    at += 1
+                for t in range(i, i2 + 1):
+                    y[at], v[at] = x[t], u[t]
+                    at += 1
+                for t in range(j, j2 + 1):
+                    y[at], v[at] = x[t], u[t]
+                    at += 1
                 there[s // 2 + 1] = end
             there[0] = 0
             n = (n + 1) // 2
             now = 1 - now
-        values[f] = lines[now]
         total = 0.0
         for t in range(m):
+            values[f, t] = lines[now, t]
             total += weights[now, t]
             masses[f, t] = total
 
@@ -169,7 +187,8 @@ def thin(values: Values, cumulative: FloatArray, c: float, out: Values) -> None:
             h = end
         for t in range(h, k):  # rounding at the far end
             places[t] = row[m - 1]
-        out[f, :] = places[:k]
+        for t in range(k):
+            out[f, t] = places[t]
 
 
 @nb.njit(nogil=True, cache=True)
@@ -217,10 +236,10 @@ def collapse(A: Values, a: float, B: Values, b: float, out: Values) -> None:
             u2 -= s
             v2 -= 1 - s
             q2 -= np.intp(u2 * a + v2 * b < (q2 + 0.5) * c)
-        out[f, :h] = lo[:h]
-        out[f, h:] = hi[h:k]
-        out[g, :h2] = lo2[:h2]
-        out[g, h2:] = hi2[h2:k]
+        for t in range(k):
+            out[f, t] = lo[t] if t < h else hi[t]
+        for t in range(k):
+            out[g, t] = lo2[t] if t < h2 else hi2[t]
 
 
 @nb.njit(nogil=True, cache=True)

@@ -127,7 +127,7 @@ def decide(
             continue
         low = high = 0
         shift = 0.0
-        copied = -1
+        copied = int(np.int64(-1))  # a literal would compile `place` a second time
         if weight > 0.0:
             low, high = indptr[j], indptr[j + 1]
             shift = mean[j] if high - low == n else 0.0

@@ -26,10 +26,12 @@ def shaped(X: Any) -> Any:
     return X
 
 
-def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = False) -> ColumnBlock:
+def check_block(
+    X: Any, names: Sequence[str] | None, n: int, *, missing: bool = False, omits: bool = False
+) -> ColumnBlock:
     """Validate a block of columns over ``n`` rows; names default to those of a dataframe.
 
-    With ``missing``, NaN is a missing value.
+    With ``missing``, NaN is a missing value; ``omits`` is that of ``refuse_non_finite``.
     """
     if names is None:
         names = names_of(X)
@@ -51,5 +53,5 @@ def check_block(X: Any, names: Sequence[str] | None, n: int, *, missing: bool = 
         raise SchemaError(
             f"names has {len(names)} entries for {X.shape[1]} columns: give one name per column"
         )
-    refuse_non_finite(X, names, missing=missing)
+    refuse_non_finite(X, names, missing=missing, omits=omits)
     return ColumnBlock(X, None if names is None else tuple(names))

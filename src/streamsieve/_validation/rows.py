@@ -44,7 +44,7 @@ def check_rows(selector: Any, X: Any, y: Any, weight: Any, *, target: str | None
     X = matrix(selector, X, reset=reset, sparse="csr")
     n = X.shape[0]
     check_traits(selector, X, weight, getattr(selector, "feature_names_in_", None))
-    y = None if target is None else check_target(y, n, target)
+    y = None if target is None else check_target(y, n, target, selector)
     return RowBatch(CheckedRows.of(X) if sp.issparse(X) else X, y, _weight(weight, n))
 
 
@@ -66,7 +66,7 @@ def check_named_rows(selector: Any, batch: RowBatch, *, target: str | None) -> R
             X = check_array(X, accept_sparse="csr", dtype=list(FLOATS), ensure_all_finite=False)
     n = X.shape[0]
     check_traits(selector, X, batch.weight, batch.names)
-    y = None if target is None else check_target(batch.y, n, target)
+    y = None if target is None else check_target(batch.y, n, target, selector)
     return RowBatch(CheckedRows.of(X) if sp.issparse(X) else X, y, _weight(batch.weight, n))
 
 

@@ -18,7 +18,7 @@ from streamsieve.exceptions import InputError, InputTypeError
 
 UNSORTED, BAD_POINTERS = 1, 2
 #: The largest number of rows, columns and values.
-MOST = np.iinfo(np.int32).max
+LARGEST_INT32 = np.iinfo(np.int32).max
 #: Names of the major and the minor axis of each compressed format, for errors.
 LINES = {"csr": ("row", "column"), "csc": ("column", "row"), "bsr": ("block row", "block column")}
 
@@ -62,9 +62,9 @@ def clean_sparse(X: Any, wanted: str) -> Any:
     if X.dtype.kind not in "fiub":
         complex_ = "Complex data not supported: " if X.dtype.kind == "c" else ""
         raise InputTypeError(f"{complex_}X holds {X.dtype}, but numbers are needed")
-    if max(X.shape) > MOST:
+    if max(X.shape) > LARGEST_INT32:
         raise InputError(
-            f"a sparse matrix may have {MOST:,} rows and columns at most, got {X.shape}: split it"
+            f"a sparse matrix may have {LARGEST_INT32:,} rows and columns at most, got {X.shape}: split it"
         )
     if X.format not in ("csr", "csc"):
         X = _compressed(X, wanted)
@@ -92,8 +92,10 @@ def _canonical(X: Any) -> Any:
         and data.flags.c_contiguous
     ):
         return X
-    if entries > MOST:
-        raise InputError(f"a sparse matrix may have {MOST:,} values at most, got {entries:,}: split it")
+    if entries > LARGEST_INT32:
+        raise InputError(
+            f"a sparse matrix may have {LARGEST_INT32:,} values at most, got {entries:,}: split it"
+        )
     # SciPy uses the wider dtype for both, so both are narrowed
     arrays = (np.ascontiguousarray(data[:entries]), indices[:entries].astype(_INT32), indptr.astype(_INT32))
     X = type(X)(arrays, shape=X.shape, copy=found == UNSORTED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import DataConversionWarning
 
-from streamsieve._caller import caller_level
-from streamsieve._doors import given
+from streamsieve._advice import as_argument
+from streamsieve._caller import warn
 from streamsieve._frames import as_series, check_arrow, is_series
 from streamsieve._parameters import check_choice
 from streamsieve._text import shown
@@ -34,8 +33,8 @@ _GROUPED = re.compile(r"[+-]?\d{1,3}([.,' \u00a0\u202f]\d{3})+([.,]\d+)?")
 MISSING = ("NAType", "NaTType")
 
 
-def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
-    """Validate ``n`` targets.
+def check_target(y: Any, n: int, kind: str, method: Any = None) -> npt.NDArray[Any]:
+    """Validate ``n`` targets for a method, by whose parameters an error says what to do.
 
     ``kind`` is "classes", "numeric", "auto" (the values decide, by the rule of :func:`is_numeric`), or
     "either" (fractional numbers are numeric, and what whole numbers are is decided elsewhere).
@@ -51,11 +50,23 @@ def check_target(y: Any, n: int, kind: str) -> npt.NDArray[Any]:
     if y.dtype.kind == "f":
         _refuse_missing_target(y)
         if _is_fractional(y):
-            raise TargetError(
-                "y holds fractional numbers, but this method needs class labels; for a numeric target "
-                "use criterion='correlation' or 'mutual_info' (rows) or task='regression', or bin y first"
-            )
+            raise _needs_labels(method)
     return np.asarray(y)
+
+
+def _needs_labels(method: Any) -> TargetError:
+    """Return the error about fractional numbers, with the ways out that the method has."""
+    parameters = method.get_params(deep=False) if hasattr(method, "get_params") else {}
+    ways = []
+    if "criterion" in parameters:
+        ways.append(f"{as_argument('criterion', 'correlation')} or 'mutual_info'")
+    if parameters.get("task") == "classification":
+        ways.append(as_argument("task", "regression"))
+    name = type(method).__name__ if parameters else "this method"
+    return TargetError(
+        f"y holds fractional numbers, but {name} needs class labels; for a numeric target use "
+        f"{' and '.join(ways) or 'a method that takes one, such as Screen or SAOLA'}, or bin y first"
+    )
 
 
 def check_length(y: Any, n: int) -> None:
@@ -90,13 +101,13 @@ def is_numeric(y: Any, *, warns: bool = True) -> bool:
     what = f"y holds {values:,} different whole numbers over {len(y):,} rows"
     if values * ROWS_PER_CLASS <= len(y):
         raise TargetError(
-            f"{what}, which may be classes or a quantity: say {given('task', 'classification')} or "
-            f"{given('task', 'regression')}"
+            f"{what}, which may be classes or a quantity: say {as_argument('task', 'classification')} or "
+            f"{as_argument('task', 'regression')}"
         )
     if warns:
         _warn_target(
-            f"{what}, so it is taken for a numeric target; say {given('task', 'classification')} if they are "
-            "labels"
+            f"{what}, so it is taken for a numeric target; say {as_argument('task', 'classification')} "
+            "if they are labels"
         )
     return True
 
@@ -105,7 +116,7 @@ def question_labels(y: npt.NDArray[Any], method: str, *, has_task: bool) -> None
     """Warn if the labels for a method that compares classes look like a quantity."""
     values = _many_whole_numbers(y) if y.dtype.kind in "fiu" else 0
     if values * ROWS_PER_CLASS > len(y):
-        confirm = f"; {given('task', 'classification')} says that this is meant" if has_task else ""
+        confirm = f"; {as_argument('task', 'classification')} says that this is meant" if has_task else ""
         _warn_target(
             f"y holds {values:,} different whole numbers over {len(y):,} rows, and {method} takes each for a "
             f"class: for a quantity use a method for numeric targets, or bin y first{confirm}"
@@ -123,7 +134,7 @@ def _is_fractional(y: npt.NDArray[Any]) -> bool:
 
 
 def _warn_target(message: str) -> None:
-    warnings.warn(message, TargetWarning, stacklevel=caller_level())
+    warn(message, TargetWarning)
 
 
 def check_classes(y: Any, classes: Any, kind: str | None) -> None:
@@ -167,9 +178,7 @@ def as_target_values(y: Any) -> npt.NDArray[Any]:
         raise TargetError("y has missing labels (masked values): drop those rows or give them a label")
     y = _as_array(y)
     if y.ndim == 2 and y.shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected", DataConversionWarning, stacklevel=4
-        )
+        warn("A column-vector y was passed when a 1d array was expected", DataConversionWarning)
         y = y.ravel()
     if y.ndim != 1:
         raise TargetError(f"y must be one-dimensional, one label per row; got shape {y.shape}")
@@ -299,7 +308,7 @@ def _no_classes(labels: npt.NDArray[Any], n: int) -> TargetError:
     else:
         advice = (
             "name another column if these are identifiers, or convert them if they are numbers; "
-            f"{given('task', 'classification')} says that each is a class"
+            f"{as_argument('task', 'classification')} says that each is a class"
         )
     return TargetError(
         f"y holds {len(labels):,} different texts over {n:,} rows, such as {shown(texts[0])!r}, which are "

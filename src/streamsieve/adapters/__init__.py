@@ -1,4 +1,4 @@
-"""Faces of other libraries, for our selectors.
+"""Adapters of row selectors to pipelines of other libraries.
 
 ===== ================================================
 river a row selector as a part of river's pipelines

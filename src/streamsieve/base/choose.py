@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from streamsieve._caller import caller_level
+from streamsieve._caller import warn
 from streamsieve.criteria.criterion import LARGEST
 from streamsieve.protocols import BoolArray, FloatArray
 
@@ -18,11 +16,7 @@ TIE = 1e-9
 def warn_if_beyond(k: int | None, n_features: int) -> None:
     """Warn if k exceeds the number of features; like scikit-learn, do not fail a grid search over k."""
     if k is not None and k > n_features:
-        warnings.warn(
-            f"k={k} is greater than n_features={n_features}. All the features will be returned.",
-            UserWarning,
-            stacklevel=caller_level(),
-        )
+        warn(f"k={k} is greater than n_features={n_features}. All the features will be returned.")
 
 
 def best(scores: FloatArray, k: int) -> BoolArray:

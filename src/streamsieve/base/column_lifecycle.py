@@ -17,6 +17,7 @@ from streamsieve._values import refuse_non_finite
 from streamsieve.base.changing_ledgers import ProvisionalLedger
 from streamsieve.base.column_process import ColumnProcess
 from streamsieve.base.effects import decision_effect
+from streamsieve.base.fitted import fitted_property
 from streamsieve.base.holdout import Holdout
 from streamsieve.base.row_dependence import RowDependence, group_codes, row_dependence
 from streamsieve.base.row_fingerprints import RowsIdentity, index_of
@@ -125,6 +126,11 @@ class ColumnLifecycle(MixinBase):
     @property
     def _ledger_kind(self) -> type[Ledger]:
         return ProvisionalLedger if self.traits.defers else Ledger
+
+    @property
+    def _omits(self) -> bool:
+        """Whether ``missing="omit"`` makes it take missing values, so that an error can propose it."""
+        return hasattr(self, "missing")
 
     def _process_for(self, attribute: str) -> Any:
         """Return the process, on behalf of a fitted attribute; ``AttributeError`` before ``begin``."""
@@ -266,13 +272,12 @@ class ColumnLifecycle(MixinBase):
             self._all_rows.check_rows(rows)
         return self
 
-    @property
+    @fitted_property
     def position_(self) -> Position | None:
         """Position in the source after the last block offered; pass it as ``start`` to resume from there.
 
         None if the columns had no source.  The position is saved with the selector.
         """
-        self._check_begun("asking for the position")
         return None if self._position_ is None else {str(key): at for key, at in self._position_}
 
     # ---------------------------------------------------------------- the scikit-learn interface
@@ -300,7 +305,7 @@ class ColumnLifecycle(MixinBase):
             piece = X if part == slice(0, X.shape[1]) else X[:, part]
             piece = piece.astype(np.float64, copy=False)
             # `matrix` has checked everything else
-            refuse_non_finite(piece, some, missing=self.traits.missing)
+            refuse_non_finite(piece, some, missing=self.traits.missing, omits=self._omits and not ordered)
             yield self._typed(ColumnBlock(piece, some), ordered)
         self.n_features_in_ = X.shape[1]
         if feature_names is not None:
@@ -311,7 +316,13 @@ class ColumnLifecycle(MixinBase):
         """Arrival numbers of the columns kept, in order of arrival."""
         if not hasattr(self, "ledger_"):
             raise AttributeError("selected_ is available after begin(y) or fit(X, y)")
-        return np.asarray(self._selected(), np.int64)
+        found = np.asarray(self._selected())
+        if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+            raise ValueError(
+                f"{type(self).__name__}._selected returned an array of shape {found.shape} and "
+                f"{found.dtype}: it must return the arrival numbers of the kept columns"
+            )
+        return found.astype(np.int64, copy=False)
 
     def _support(self) -> BoolArray:
         mask = np.zeros(self.n_features_in_, bool)

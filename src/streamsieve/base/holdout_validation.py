@@ -11,19 +11,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._caller import warn
 from streamsieve._parameters import check_number
 from streamsieve._values import refuse_non_finite
 from streamsieve.base.holdout import Holdout, held_out
 from streamsieve.base.row_fingerprints import RowsIdentity
-from streamsieve.decisions import IRRELEVANT, RELEVANT
+from streamsieve.decisions import IRRELEVANT, RELEVANT, Outcome
 from streamsieve.dependence.contract import Relevance
-from streamsieve.exceptions import CapabilityError, ParameterError
+from streamsieve.exceptions import CapabilityError, ManyColumnsWarning, ParameterError
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Task
 
 if TYPE_CHECKING:
     from streamsieve.base.column_lifecycle import ColumnLifecycle as MixinBase
 else:
     MixinBase = object
+
+
+#: Rows below which the number of kept columns is not compared with that of rows: these are toys.
+FEWEST_ROWS = 20
 
 
 class HoldoutValidation(MixinBase):
@@ -47,6 +52,24 @@ class HoldoutValidation(MixinBase):
         """Number of columns kept, at most ``n_found_``."""
         return len(self.selected_)
 
+    def _compare_with_rows(self, outcome: Outcome) -> None:
+        """Warn where the columns of a block make more kept columns than there are rows.
+
+        Only selectors that drop redundant columns promise a small set; others list what was found.
+        """
+        entered = len(outcome.kept())
+        asked = self._began_with.size_parameter is not None
+        if not entered or asked or not self._statistic.redundancy:
+            return
+        kept, rows = len(self._selected()), self._n_rows
+        if kept > rows >= max(FEWEST_ROWS, kept - entered + len(outcome.evictions)):
+            warn(
+                f"{kept:,} columns are kept, more than the {rows:,} rows, so that a linear model of them "
+                "fits any target: set a smaller alpha or a larger penalty, or bound their number, as "
+                "TopK(k=20) and stop=Stop(max_features=20) do",
+                ManyColumnsWarning,
+            )
+
     @property
     def confirmed_(self) -> list[str]:
         """Names of the kept columns that are confirmed at a false discovery rate of 0.05; see `confirm`."""
@@ -62,8 +85,9 @@ class HoldoutValidation(MixinBase):
 
         Selection never saw these rows, so the p-values hold whatever it did: evictions, redundancy, early
         stopping.  The null hypothesis is that a column is independent of y, on its own; the test is that of
-        the selector, or Fisher's z (the F test for more than two classes) if it has none.  Adjusted p-values
-        are Benjamini and Hochberg's over all kept columns.
+        the selector, or of the correlation (the F test for more than two classes) if it has none.  As for an
+        online procedure, p-values hold at every level up to alpha, whatever the level of the selector.
+        Adjusted p-values are Benjamini and Hochberg's over all kept columns.
 
         The false discovery rate of the confirmed columns is at most alpha if rows are independent and the
         p-values of the kept columns are independent or positively dependent (PRDS).  Call it once, at the
@@ -94,15 +118,19 @@ class HoldoutValidation(MixinBase):
                 "or fit(X, y, holdout=0.3)"
             )
         names = self.get_feature_names_out().tolist()
-        statistic, p_value = self._validated(self._holdout_)
+        statistic, p_value = self._validated(self._holdout_, alpha)
         adjusted = adjusted_p_values(p_value)
         return {
             "feature": names, "statistic": statistic.tolist(), "p_value": p_value.tolist(),
             "adjusted": adjusted.tolist(), "confirmed": (adjusted <= alpha).tolist(),
         }  # fmt: skip
 
-    def _validated(self, holdout: Holdout) -> tuple[FloatArray, FloatArray]:
-        """Return statistics and p-values of the kept columns over the rows held out."""
+    def _validated(self, holdout: Holdout, alpha: float) -> tuple[FloatArray, FloatArray]:
+        """Return statistics and p-values of the kept columns over the rows held out.
+
+        Benjamini and Hochberg's procedure compares p-values with all levels up to alpha, while those of a
+        selector at a fixed level are confirmed up to this level only.
+        """
         from streamsieve.independence import FisherZ  # noqa: PLC0415 - with its kernels, and seldom needed
 
         X, task = holdout.columns.of(self.selected_), Task(self.task_)
@@ -113,10 +141,14 @@ class HoldoutValidation(MixinBase):
             task = Task.BINARY if len(np.unique(holdout.y)) == 2 else Task.MULTICLASS
         relevance: Relevance | None = None
         if hasattr(self.__dict__.get("_process_"), "measure"):
-            process: Any = self._compose(holdout.y, task)
+            parameters = self.get_params(deep=False)
+            level = max(alpha, parameters.get("alpha") or alpha)
+            online = {"alpha": level, "fdr": "alpha_spending"}
+            test = type(self)(**parameters | {name: online[name] for name in online if name in parameters})
+            process: Any = test._compose(holdout.y, task)  # noqa: SLF001 - its own class
             relevance = process.measure(ColumnBlock(X, types=self._kept_types())).relevance
         if relevance is None or relevance.p_value is None:
-            relevance = FisherZ(holdout.y, task, 0.5).measure(X)
+            relevance = FisherZ(holdout.y, task, alpha, online=True).measure(X)
         tested = (relevance.reason == RELEVANT) | (relevance.reason == IRRELEVANT)
         return relevance.statistic, np.where(tested, np.asarray(relevance.p_value), 1.0)
 

@@ -22,6 +22,9 @@ class MergingRows(OpenFeatures):
     def merge(self, other: Self) -> Self:
         """Merge another selector into this one, as if its rows had been learned after this one's.
 
+        Counts are then equal to those of one process, moments equal up to rounding, and quantiles within the
+        same certified rank error, so that features with almost equal scores over bins may change their rank.
+
         Parameters
         ----------
         other : selector of the same class and parameters

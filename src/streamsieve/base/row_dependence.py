@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._caller import caller_level
+from streamsieve._caller import warn
 from streamsieve.base.row_fingerprints import RowsIdentity, fingerprints, identifiers
 from streamsieve.dependence.contract import RelevanceTest
 from streamsieve.exceptions import CapabilityError, DependentRowsWarning, ParameterError, SchemaError
@@ -148,11 +147,7 @@ def _grouped(name: str, traits: Traits, y: npt.NDArray[Any], groups: Any) -> Row
     codes = group_codes(groups, len(y))
     n_groups = int(codes.max()) + 1
     if n_groups == len(y):
-        warnings.warn(
-            "every row is a group of its own, so groups is ignored",
-            DependentRowsWarning,
-            stacklevel=caller_level(),
-        )
+        warn("every row is a group of its own, so groups is ignored", DependentRowsWarning)
         return RowDependence()
     if n_groups < FEWEST_GROUPS:
         raise SchemaError(
@@ -205,11 +200,10 @@ def _warn_autocorrelated(name: str, traits: Traits, y: npt.NDArray[Any], task: T
     remedy = "pass serial=True to begin or fit"
     if not traits.dependent_rows:
         remedy = f"{name} has no test for that, but {CAPABLE} have, with serial=True"
-    warnings.warn(
+    warn(
         f"y is autocorrelated in the order of the rows (lag-1 autocorrelation {rho:.1f}), and p-values of "
         f"dependent rows are too small.  If the rows are a time series, {remedy}; if several rows belong to "
         "one subject, pass groups=; if they are merely sorted, or are independent for another reason, "
         "shuffle them or pass serial=False",
         DependentRowsWarning,
-        stacklevel=caller_level(),
     )

@@ -111,6 +111,14 @@ class RowsIdentity(Part):
         same = np.array_equal(mine, theirs) if mine is not None and theirs is not None else mine is theirs
         return same and self.lag == other.lag
 
+    def matches(self, other: Self) -> bool:
+        """Whether rows, target and dependence are the same; rows without identifiers match any."""
+        mine, theirs = self.rows, other.rows
+        if mine is not None and theirs is not None and not np.array_equal(mine, theirs):
+            return False
+        known = self.y is not None and other.y is not None and np.array_equal(self.y, other.y)
+        return known and self.same_dependence(other)
+
     def learn_rows(self, rows: Any) -> None:
         """Store the identifiers of the rows, if none are known yet."""
         if self.rows is None:

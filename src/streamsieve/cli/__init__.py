@@ -4,9 +4,9 @@
 app, options              the commands; options that several of them share
 select, methods, merge,   one command each (``select`` has ``screen`` too);
 show, demo
-compare                   with ``compare_data`` (on what) and ``compare_plan`` (which selectors and learners)
+compare                   with ``compare_data`` (the data) and ``compare_plan`` (selectors and learners)
 plot, plot_commands       pictures of screens over time
-reading, suspects         the data of a command and what is said about them; identifiers and leaks
+reading, suspects         the data of a command and their description; notes on identifiers and leaks
 grouped_columns           indicators of a text column as a group; ``dependent_rows``: --groups and --time
 parameters, engine        --param and lists of names; --engine
 results                   a fitted selector as tables
@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     from streamsieve.cli import interrupts  # noqa: PLC0415
 
+    interrupts.open_streams()
     interrupts.end_in_time()
     try:
         code = run(arguments)
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    from streamsieve._doors import command_line  # noqa: PLC0415
+    from streamsieve._advice import command_line  # noqa: PLC0415
     from streamsieve.cli import interrupts  # noqa: PLC0415
 
     interrupts.begin()

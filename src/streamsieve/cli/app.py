@@ -35,7 +35,7 @@ from streamsieve.cli.options import (
 )
 from streamsieve.exceptions import StreamSieveError
 
-# The base of all complaints about options; typer brings its own copy of click and does not export it.
+# base class of errors about options; typer has its own copy of click and does not export it
 _UsageError: Any = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
@@ -60,7 +60,7 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         code = app(args=given, standalone_mode=False, obj=given)  # a report shows the command
     except (StreamSieveError, OSError) as error:
         if isinstance(error, BrokenPipeError):
-            sys.stderr.close()  # the reader of our output left, as `| head` does
+            sys.stderr.close()  # the reader of the output has exited, as `| head` does
             return 0
         print(f"error: {shown(error)}", file=sys.stderr)  # noqa: T201
         return 2

@@ -9,9 +9,10 @@ from typing import Any
 
 from streamsieve._paths import format_of, is_svmlight, resolve
 from streamsieve.cli.options import Reading
+from streamsieve.cli.parameters import marks_of
 from streamsieve.exceptions import CapabilityError
 
-#: What pandas calls the reader of a format.
+#: Names of the functions of pandas that read a format.
 _READERS = {
     "csv": "read_csv",
     "json": "read_json",
@@ -19,7 +20,7 @@ _READERS = {
     "ipc": "read_feather",
     "excel": "read_excel",
 }
-#: How a database is queried, by the module that knows it.
+#: Code that queries a database, by format.
 _DATABASES = {
     "sqlite": "with closing(sqlite3.connect({file!r})) as database:\n"
     "    data = pd.read_sql_query({sql!r}, database)",
@@ -36,7 +37,7 @@ _ONE_HOT = (
 
 
 def check_code(data: list[str]) -> None:
-    """Refuse, before any work, to print code for data that pandas does not read by one call per file."""
+    """Refuse, before any work, ``--code`` for data that pandas does not read by one call per file."""
     if any(is_svmlight(path) or path == "-" or "://" in path for path in data):
         raise CapabilityError("--code is about tables in files: save the data as one, or leave --code out")
     if any(format_of(path).kind not in (*_READERS, *_DATABASES) for path in resolve(data)):
@@ -119,11 +120,18 @@ def _reads(files: list[Path], reading: Reading, source: Any) -> list[str]:
         } | {"skiprows": reading.skip_rows}
     given = {name: value for name, value in options.items() if value}
     if reading.na and kind in ("csv", "excel"):
-        given["na_values"] = list(reading.na)
+        given["na_values"] = marks_of(reading.na)
     more = "".join(f", {name}={value!r}" for name, value in given.items())
     call = f"pd.{_READERS[kind]}({{!r}}{more})"
     if source.has_objects:
         call = f'pd.json_normalize({call}.to_dict("records"))'
+    if source.constants:
+        said = {str(file): source.constants.get(file, {}) for file in files}
+        one = call.replace("{!r}", "file")
+        return [
+            f"files = {said!r}",
+            f"data = pd.concat([{one}.assign(**said) for file, said in files.items()], ignore_index=True)",
+        ]
     if len(files) == 1:
         return [f"data = {call.format(str(files[0]))}"]
     return [

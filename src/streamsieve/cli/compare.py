@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from streamsieve._files import check_outputs
+from streamsieve._suspects import Suspects
 from streamsieve._text import shown
 from streamsieve._validation import describe_target
 from streamsieve.cli import compare_data
@@ -23,7 +24,7 @@ from streamsieve.cli.output import say, say_json, say_table, warnings_as_notes
 from streamsieve.cli.progress import progress
 from streamsieve.cli.reading import declared_types, named_target, named_ways_out
 from streamsieve.cli.results import types_line
-from streamsieve.cli.suspects import Suspects
+from streamsieve.cli.suspects import suspects_notes
 from streamsieve.column_types import guessed_types, type_names
 from streamsieve.evaluation.engine.problem import Problem
 from streamsieve.evaluation.engine.store import CELLS, REPORTED, SETTINGS
@@ -35,7 +36,7 @@ from streamsieve.evaluation.reports.wording import count_text, metric_label, p_s
 from streamsieve.exceptions import ParameterError, StateError
 
 PAGE = "report.html"
-#: Files that a comparison writes whatever was compared.
+#: Files that every comparison writes.
 WRITTEN = {
     PAGE, REPORT, CELLS, SETTINGS, "table.csv", "standings.csv", "selections.csv", "chosen.csv", "drift.csv"
 }  # fmt: skip
@@ -50,7 +51,7 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for."""
+    """The options of the command."""
 
     data: list[str]
     reading: Reading
@@ -97,7 +98,7 @@ def compare(request: Request) -> int:
     target = describe_target(data.y, data.target or None, str(problem.task))
     suspects = Suspects()
     suspects.look(data.X, data.y, data.names)
-    notes = (*data.notes, *types_line(_types(data)), *suspects.notes())
+    notes = (*data.notes, *types_line(_types(data)), *suspects_notes(suspects))
     _announce(request, problem, plan, (*notes, target))
     first = _fits(request, problem, plan, {}) if plan.batch_size is not None else None
     by = {} if data.rows is None else {"groups" if options.groups else "time": data.rows}
@@ -117,7 +118,7 @@ def compare(request: Request) -> int:
 
 
 def _types(data: compare_data.Data) -> dict[str, str]:
-    """Return the types that were declared, or that selectors which know types guess, by name."""
+    """Return the declared types by name, or those that selectors with types guess."""
     names = data.names or [f"x{j}" for j in range(data.X.shape[1])]
     return dict(zip(names, type_names(guessed_types(data.X)), strict=True)) | data.types
 
@@ -131,7 +132,7 @@ def _best_sizes(made: Recommendation) -> dict[str, int]:
 
 
 def _check_folder(request: Request) -> None:
-    """Refuse a folder that holds something else, or the data, before any work."""
+    """Refuse, before any work, a folder that holds the data or other files."""
     out = request.out
     if out.exists() and not out.is_dir():
         raise ParameterError(f"--out {out} is a file: name a folder, which will be made if it is not there")

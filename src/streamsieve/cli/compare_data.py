@@ -1,4 +1,4 @@
-"""What ``streamsieve compare`` compares on: files, or a data set by its name, as one table in memory."""
+"""Data of ``streamsieve compare``: files, or a data set by its name, as one table in memory."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ ROWS = 65_536
 class Data:
     """A table in memory.
 
-    ``name`` is what to call it, ``origin`` where it came from, ``task`` what its target is known to be, and
-    ``notes`` what a reader should know about it.
+    ``name`` and ``origin`` are for reports, ``task`` is the type of target if known, and ``notes`` are
+    remarks for the reader.
     """
 
     name: str
@@ -40,11 +40,11 @@ class Data:
     task: str = "auto"
     notes: tuple[str, ...] = ()
     types: dict[str, str] = field(default_factory=dict)  #: declared types of columns
-    rows: npt.NDArray[Any] | None = None  #: the column that says how rows depend on each other
+    rows: npt.NDArray[Any] | None = None  #: the column by which rows depend on each other
 
 
 def read(given: list[str], reading: Reading, by: str | None = None, *, time: bool = False) -> Data:
-    """Read files, or load a data set; the column ``by``, which may hold times, is no feature."""
+    """Read files, or load a data set; the column ``by``, which may hold times, is not a feature."""
     no_weights(reading, "a comparison")
     if len(given) == 1 and is_name(given[0]):
         if by is not None:
@@ -77,7 +77,7 @@ def read(given: list[str], reading: Reading, by: str | None = None, *, time: boo
 
 
 def is_name(given: str) -> bool:
-    """Whether something can only be the name of a data set: no such file, and nothing of a path in it."""
+    """Whether an argument can only be the name of a data set: not a file, and not like a path."""
     path = Path(given)
     plain = path.name == given and not glob.has_magic(given) and "://" not in given
     return plain and not path.exists() and path.suffix.lower() not in (*TABLES, *SVMLIGHT)

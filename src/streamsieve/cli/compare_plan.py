@@ -1,4 +1,4 @@
-"""What ``streamsieve compare`` does: selectors, learners, sizes and repetitions, named or by default."""
+"""Plan of ``streamsieve compare``: selectors, learners, sizes and repetitions, given or by default."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from streamsieve.protocols import Task
 from streamsieve.rows import Screen
 from streamsieve.sources import ArraySource
 
-#: More features than any table has, for a check of options before it is read.
+#: A number above that of any table's features, to check options before it is read.
 MOST_FEATURES = 2**31
 PROTOCOLS = ("screening", "streaming", "prequential")
 RUNS, FOLDS = 5, 5
-#: Sizes tried where none are named: the last of these that are fewer than the features.
+#: Default sizes: the last ``N_SIZES`` of these below the number of features.
 SIZES, N_SIZES = (1, 2, 5, 10, 20, 50, 100, 200), 6
-#: Features that selectors keep where one number must do.
+#: Number of features to keep if there is only one size.
 K = 10
-#: Rows x rows x features up to which methods that compare all rows with each other are tried unasked.
+#: Rows x rows x features up to which methods that compare all pairs of rows are included by default.
 MOST_PAIRS = 1e10
-#: Values up to which one process is done before others have started.
+#: Number of values up to which one process is faster than starting others.
 SMALL = 200_000
 MOST_PROCESSES = 8
 #: Rows of a stream that are predicted together, and looks at it.
@@ -45,7 +45,7 @@ BATCH, LOOKS = 100, 40
 
 @dataclass(frozen=True)
 class Options:
-    """What was asked for; None where nothing was said."""
+    """The options given; None if not given."""
 
     protocol: str
     selectors: str | None
@@ -63,9 +63,9 @@ class Options:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is done: selectors by name (None keeps all features), ``cells`` independent parts of work.
+    """The plan: selectors by name (None keeps all features), ``cells`` independent parts of work.
 
-    ``batch_size`` is the number of rows that stream in together; None where all rows are available.
+    ``batch_size`` is the number of rows per batch; None if all rows are available.
     """
 
     protocol: str
@@ -89,7 +89,7 @@ class Plan:
 
 
 def check_options(options: Options) -> None:
-    """Refuse, before the data is read, what makes no sense whatever they are."""
+    """Refuse options that are invalid for any data, before the data is read."""
     check_choice("--protocol", options.protocol, PROTOCOLS)
     _refuse_strangers(options)
     _refuse_split(options)
@@ -108,7 +108,7 @@ def check_options(options: Options) -> None:
 
 
 def plan_for(options: Options, problem: Problem) -> Plan:
-    """Settle what is done with these data; whatever cannot be done is refused."""
+    """Return the plan for these data; refuse what cannot be done."""
     check_options(options)
     n, p = problem.X.shape
     sizes = _sizes(options, p)
@@ -150,19 +150,19 @@ def plan_for(options: Options, problem: Problem) -> Plan:
 
 
 def _processes(options: Options, values: int, cells: int) -> int:
-    """Return how many processes work at a time."""
+    """Return the number of processes."""
     if options.jobs is not None and options.jobs > 0:
         return options.jobs
     there = int(joblib.cpu_count())
     if options.jobs is not None:
         return there
-    # times of a single pass are not to be disturbed
+    # the times of a single pass must not be disturbed
     alone = options.protocol == "prequential" or values <= SMALL
     return 1 if alone else min(MOST_PROCESSES, there, cells)
 
 
 def _refuse_split(options: Options) -> None:
-    """Refuse ways to split the rows that exclude each other, or that a protocol does not have."""
+    """Refuse splits of the rows that exclude each other, or that a protocol does not support."""
     if options.groups and options.time:
         raise ParameterError("--groups and --time exclude each other: for several time series, give --groups")
     if options.time and options.runs not in (None, 1):
@@ -175,7 +175,7 @@ def _refuse_split(options: Options) -> None:
 
 
 def _refuse_strangers(options: Options) -> None:
-    """Refuse options that this protocol has no use for, and numbers that make no sense."""
+    """Refuse options that this protocol does not use, and invalid numbers."""
     if options.metric is not None:
         check_choice("--metric", options.metric, METRICS)
     check_choice("--task", options.task, TASKS)
@@ -198,7 +198,7 @@ def _refuse_strangers(options: Options) -> None:
 
 
 def spelled(what: str, name: str, known: Iterable[str], where: str) -> str:
-    """Return the name that is meant, with or without underscores and capitals, or the nearest one."""
+    """Return the known name for an input without regard to underscores and case; suggest the nearest one."""
     names = {_bare(each): each for each in known}
     if _bare(name) not in names:
         raise ParameterError(
@@ -251,7 +251,7 @@ def _selectors(options: Options, problem: Problem, sizes: list[int]) -> tuple[di
 
 
 def _check_types(selectors: dict[str, Any], problem: Problem) -> None:
-    """Refuse methods that would take the codes of nominal columns for numbers."""
+    """Refuse methods that would treat the codes of nominal columns as numbers."""
     nominal = next((name for name, kind in problem.types.items() if kind == "nominal"), None)
     for name, selector in selectors.items() if nominal is not None else ():
         if isinstance(selector, Selector) and "types" not in selector.parameters:
@@ -275,7 +275,7 @@ def _default_selectors(options: Options, problem: Problem) -> list[str]:
 
 
 def _followers(problem: Problem, k: int) -> dict[str, Any]:
-    """Return what follows rows by default: all features, a screen that remembers, one that forgets."""
+    """Return the default selectors over rows: all features, a screen, and a screen with a half-life."""
     criterion = "correlation" if problem.regression else "f"
     half_life = max(100, min(1000, len(problem.y) // 4))
     return {

@@ -1,4 +1,4 @@
-"""``--groups`` and ``--time``: which column of a table says how its rows depend on each other."""
+"""``--groups`` and ``--time``: the column by which the rows of a table depend on each other."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from streamsieve.base import ColumnSelector
 from streamsieve.cli.output import say
 from streamsieve.exceptions import DependentRowsWarning, ParameterError, SourceError
 
-#: Names of columns that say to whom a row belongs.
+#: Names of columns that identify the subject of a row.
 _IDENTIFIER = re.compile(
     r"(.*[_ .-])?(id|patient|subject|user|customer|site)([_ .-]?(id|no|number))?", re.IGNORECASE
 )
 
 
 class DependentRows(NamedTuple):
-    """Columns that say how rows depend on each other."""
+    """Columns by which rows depend on each other."""
 
     groups: str | None = None
     time: str | None = None
 
     @property
     def columns(self) -> list[str]:
-        """Columns that are no features."""
+        """Columns that are not features."""
         return [name for name in self if name is not None]
 
     def given(self, holdout: float | None) -> dict[str, str]:
@@ -42,7 +42,7 @@ class DependentRows(NamedTuple):
         return {name: text for name, text in known.items() if text}
 
     def check(self, selector: Any, data: list[str]) -> None:
-        """Refuse, before any work, what cannot be used; the selector may not be known yet."""
+        """Refuse options that cannot be used, before any work; the selector may not be known yet."""
         if len(self.columns) == len(self):
             raise ParameterError(
                 "--groups and --time exclude each other: for time series of several subjects, give --groups"
@@ -57,7 +57,7 @@ class DependentRows(NamedTuple):
     def begin(
         self, selector: ColumnSelector, source: Any, *, quiet: bool, holdout: float | None = None
     ) -> None:
-        """Begin with the target of a source and the values of the columns; print what looks wrong."""
+        """Begin with the target of a source and the values of the columns; print notes on suspicious ones."""
         if getattr(source, "y", None) is None:
             return
         begin = partial(selector.begin, source.y, **({} if holdout is None else {"holdout": holdout}))
@@ -80,7 +80,7 @@ class DependentRows(NamedTuple):
 
 
 def _in_options(message: str) -> str:
-    """Return a warning about rows in the words of the command line."""
+    """Return a warning about rows in terms of command-line options."""
     if not message.startswith("y is autocorrelated"):
         return f"note: {message}"
     return (
@@ -103,7 +103,7 @@ def _check_sorted(name: str, times: Any) -> None:
 
 
 def _hint(source: Any) -> None:
-    """Say so if a column looks like an identifier whose values repeat."""
+    """Return a hint if a column looks like an identifier whose values repeat."""
     for name in getattr(source, "names", None) or []:
         if _IDENTIFIER.fullmatch(name) and hasattr(source, "column"):
             values = source.column(name)

@@ -1,4 +1,4 @@
-"""``--engine``: rows learned in parts by processes of this machine, or by a Dask cluster."""
+"""``--engine``: rows learned in parts by workers of this machine, or by a Dask cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 10
 
 
 def check_engine(asked: Engine, selector: Any, output: Output, data: list[str]) -> None:
-    """Refuse, before any work, what does not go together."""
+    """Refuse options that cannot be combined, before any work."""
     if asked.engine is None:
         about = {
             "--workers": asked.workers,
@@ -50,7 +50,7 @@ def check_engine(asked: Engine, selector: Any, output: Output, data: list[str]) 
 
 @contextmanager
 def connected(asked: Engine) -> Iterator[Any]:
-    """Context: the engine as :func:`streamsieve.run` takes it; a connection to a cluster ends with it."""
+    """Context manager with the engine for :func:`streamsieve.run`; closes the connection to a cluster."""
     if asked.scheduler is None:
         yield asked.engine
         return

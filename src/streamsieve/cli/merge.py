@@ -1,4 +1,4 @@
-"""``streamsieve merge``: saved selectors of the parts of a stream become one of the whole."""
+"""``streamsieve merge``: merge saved selectors of the parts of a stream."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def merge(files: list[Path], out: Path, *, overwrite: bool, quiet: bool, as_json
 
 
 def _check_names(files: list[Path], out: Path, *, overwrite: bool) -> None:
-    """Refuse what would count rows twice, or overwrite the only copy of something."""
+    """Refuse files that would count rows twice, and outputs that would overwrite the only copy of a state."""
     if len(files) < 2:
         raise ParameterError(f"merging takes two files or more, got {files[0]} alone")
     for a, b in combinations(files, 2):

@@ -1,4 +1,4 @@
-"""``streamsieve methods``: what there is, and everything about one method."""
+"""``streamsieve methods``: the list of methods, and the details of one method."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from streamsieve._parameters import check_choice
 from streamsieve.cli.output import say
 from streamsieve.protocols import Task
 
-#: Columns of a terminal that every line fits into.
+#: Maximum number of characters per line.
 WIDTH = 80
 _HEADINGS = {
     "rows": "Rows stream in (select, screen)",
     "columns": "Columns stream in (select)",
     "offline": "The whole matrix (select)",
 }
-#: What the target may be, in a letter each.
+#: Types of target, one letter each.
 _LETTERS = {Task.BINARY: "b", Task.MULTICLASS: "m", Task.REGRESSION: "r"}
-#: Words before which a phrase may end.
+#: Words before which a shortened sentence may end.
 _JOINING = ("and", "by", "for", "from", "of", "or", "that", "with")
 _SECTION = re.compile(r"^(\w[\w ]*)\n-+\n", re.MULTILINE)
 

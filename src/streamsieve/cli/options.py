@@ -135,7 +135,8 @@ class Reading:
         str | None, typer.Option(metavar="NAME", help="Encoding of text files, as latin-1; default utf-8.")
     ] = None
     na: Annotated[
-        list[str] | None, typer.Option(metavar="TEXT", help="A text that means a missing value, as '?'.")
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Texts that mean a missing value, as '?' or 99,999."),
     ] = None
     skip_rows: Annotated[
         int, typer.Option(metavar="N", min=0, help="Lines (rows of a sheet) before the names of columns.")
@@ -212,14 +213,14 @@ class Output:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Engine:
-    """Where rows are learned: in this process, by processes of this machine, or by a Dask cluster."""
+    """Where rows are learned: in this process, by workers of this machine, or by a Dask cluster."""
 
     engine: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Learn rows in parts: local (processes of this machine) or dask (a cluster; without "
-            "--scheduler, threads).",
+            help="Learn rows in parts: local (this machine: processes, or threads where rows are few) or "
+            "dask (a cluster; without --scheduler, threads).",
         ),
     ] = None
     workers: Annotated[

@@ -1,4 +1,4 @@
-"""What the commands share: text and JSON on the terminal, and files that may be written."""
+"""Output of the commands: text and JSON on the terminal, and checks of files to be written."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def warnings_as_notes(*, quiet: bool, task: str | None = None, target: str | Non
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a terminal that prints text as it is: no markup, no colors for numbers."""
+    """Return a terminal that prints plain text: no markup, no colors for numbers."""
     return Console(stderr=stderr, highlight=False, soft_wrap=True, markup=False, emoji=False)
 
 
@@ -80,7 +80,7 @@ def check_files(
     suffixes: Mapping[str, tuple[str, ...]] | None = None,
     checkpoint: Iterable[Path] = (),
 ) -> None:
-    """Refuse, before any work, outputs that cannot be written or would destroy something."""
+    """Refuse, before any work, outputs that cannot be written or would overwrite other files."""
     given = {option: path for option, path in outputs.items() if path is not None}
     for option, path in given.items():
         accepted = (suffixes or {}).get(option)

@@ -1,4 +1,4 @@
-"""Values in the words of a command line: lists of names, and parameters of methods."""
+"""Values of command-line options: lists of names, and parameters of methods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from streamsieve.protocols import Task
 
 
 def parts_of(option: str, text: str) -> list[str]:
-    """Return what stands between the commas; a part in double quotes may hold commas itself."""
+    """Return the parts between commas; a part in double quotes may contain commas."""
     parts = [part.strip() for part in next(csv.reader([text], skipinitialspace=True), [""])]
     if not all(parts):
         raise ParameterError(f"{option} wants names with commas between them, such as a,b,c; got {text!r}")
@@ -32,6 +32,11 @@ def listed_names(names: Iterable[str]) -> str:
 def names_of(option: str, texts: Iterable[str] | None) -> list[str]:
     """Return the names of an option that may be given several times."""
     return list(dict.fromkeys(name for text in texts or () for name in parts_of(option, text)))
+
+
+def marks_of(texts: Iterable[str] | None) -> list[str]:
+    """Return the texts of --na; as in other options, commas separate several."""
+    return [mark for text in texts or () for mark in (parts_of("--na", text) if "," in text else [text])]
 
 
 def parsed(cls: type[Any], texts: list[str]) -> dict[str, Any]:

@@ -20,13 +20,13 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.rows import Screen
 
 NEVER = "never forgets"
-#: Share of the stream, at its end, over which the numbers printed are means: the start is learning to walk.
+#: Last share of the stream, over which the printed means are computed, without the beginning.
 LAST = 0.25
 
 
 @dataclass(frozen=True)
 class Request:
-    """What both pictures have in common."""
+    """Options common to both pictures."""
 
     out: Path
     table: Path | None
@@ -37,7 +37,7 @@ class Request:
     quiet: bool
 
     def check(self, data: list[str]) -> None:
-        """Refuse to work for an hour toward a file that cannot be written."""
+        """Refuse outputs that cannot be written, before any work."""
         plots.check_path(self.out)
         outputs = {"--out": self.out, "--table": self.table}
         check_files(outputs, {"DATA": data}, overwrite=self.overwrite, suffixes={"--table": (".csv",)})

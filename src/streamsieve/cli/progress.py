@@ -20,7 +20,7 @@ from rich.text import Text
 
 
 class _Rate(ProgressColumn):
-    """Things a second."""
+    """Rate per second."""
 
     def __init__(self, unit: str) -> None:
         super().__init__()

@@ -13,9 +13,9 @@ from typing import Any
 from streamsieve import registry, sources
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import is_svmlight
-from streamsieve._text import shown
+from streamsieve._text import shortened, shown
 from streamsieve.cli.options import Reading, check_reading
-from streamsieve.cli.parameters import listed_names, names_of
+from streamsieve.cli.parameters import listed_names, marks_of, names_of
 from streamsieve.exceptions import (
     BadValueError,
     CapabilityError,
@@ -27,7 +27,7 @@ from streamsieve.exceptions import (
 
 KAFKA = "kafka://"
 #: Reasons to leave out several columns, for one.
-_ONE = {"dates": "date", "other types": "other type"}
+_ONE = {"dates": "date", "lists": "list", "other types": "other type"}
 
 
 def check(reading: Reading) -> None:
@@ -68,8 +68,8 @@ def _given(reading: Reading, exclude: Sequence[str]) -> dict[str, Any]:
         "nominal": names_of("--nominal", reading.nominal),
         "skip_text": reading.skip_text, "where": reading.where,
         "drop_missing_target": reading.drop_missing_target, "sep": _character(reading.sep),
-        "decimal": reading.decimal, "encoding": reading.encoding, "na": reading.na, "sheet": reading.sheet,
-        "skip_rows": reading.skip_rows,
+        "decimal": reading.decimal, "encoding": reading.encoding, "na": marks_of(reading.na),
+        "sheet": reading.sheet, "skip_rows": reading.skip_rows,
         "sql": reading.sql, "missing": None if reading.missing == "omit" else reading.missing,
     }  # fmt: skip
     return {name: value for name, value in options.items() if value}
@@ -144,7 +144,10 @@ def named_ways_out(selector: Any = None, where: str = "") -> Iterator[None]:
     try:
         yield
     except BadValueError as error:
-        found = re.match("(.*)Input X contains NaN: (feature (.*) has missing values)", str(error))
+        found = re.match(
+            "(.*)Input X contains NaN: (feature (.*) has missing values(?: \\([\\d,]+ of these .* have\\))?)",
+            str(error),
+        )
         if not found:  # an infinity, or too large a number
             raise _too_large(error, where) from error
         where, what, feature = found[1] or where, found[2], ast.literal_eval(found[3])
@@ -193,7 +196,7 @@ def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list
     offered = len(source.names) - indicators + len(encoded)
     parts = [f"{offered:,} offered"]
     if encoded:
-        made = _names(f"{name} as {len(each)}" for name, each in encoded.items())
+        made = _names(f"{shortened(name, 50)} as {len(each)}" for name, each in encoded.items())
         parts[0] += f" (categories of text: {made})"
     coded = getattr(source, "coded", [])
     if coded:
@@ -219,12 +222,19 @@ def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list
             "note: no column holds dates that can be read (as 2024-12-31, 31.12.2024, 31/12/2024 or "
             "12/31/2024), so --dates changed nothing"
         )
+    for name, (sep, choices) in getattr(source, "choices", {}).items():
+        lines.append(
+            f"note: {shortened(name)} lists choices ({_names(choices, 3)}), and a category is a whole list: "
+            f"a column per choice is made by pandas, DATA[COLUMN].str.get_dummies({sep!r})"
+        )
     return lines
 
 
 def _names(names: Any, few: int = 5) -> str:
     names = list(names)
-    return ", ".join(names[:few]) + (f" and {len(names) - few} more" if len(names) > few else "")
+    return ", ".join(map(shortened, names[:few])) + (
+        f" and {len(names) - few} more" if len(names) > few else ""
+    )
 
 
 def features_of(column: str, source: Any) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from streamsieve._parameters import did_you_mean
+from streamsieve._text import shortened
 from streamsieve._validation import whole_labels
 from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.base.effects import effect_name
@@ -28,7 +29,8 @@ def types_line(types: Mapping[str, str]) -> list[str]:
     parts = []
     for kind in ("nominal", "ordinal", "binary", "numeric"):
         names = [name for name, found in types.items() if found == kind]
-        few = f" ({', '.join(names[:5])}{', ...' * (len(names) > 5)})" if kind != "numeric" else ""
+        some = ", ".join(map(shortened, names[:5]))
+        few = f" ({some}{', ...' * (len(names) > 5)})" if kind != "numeric" else ""
         parts += [f"{len(names):,} {kind}{few}"] if names else []
     return [f"types: {', '.join(parts)}"]
 
@@ -127,6 +129,17 @@ def sign_note(kept: list[dict[str, Any]], effect: str, selector: Any, source: An
         return []
     low, high = whole_labels(np.unique(source.y)).tolist()
     return [f"{effect} > 0: larger values go with {high}, < 0: with {low}"]
+
+
+def p_value_note(kept: list[dict[str, Any]], effect: str, selector: Any) -> list[str]:
+    """Say what p-values are where they do not follow the correlations beside them."""
+    parameters = selector.get_params(deep=False)
+    confirms = parameters.get("p_value") in ("auto", "confirmed") and parameters.get("missing") != "omit"
+    confirms &= effect.endswith(("correlation", "eta", "statistic"))
+    sizes = [abs(row.get("statistic", math.nan)) for row in kept if row.get("type", "numeric") == "numeric"]
+    if not confirms or sizes == sorted(sizes, reverse=True):
+        return []
+    return ["p-values: of t, or larger ones of normal scores or permutations where data are skewed"]
 
 
 def remarks_on(selector: Any) -> list[str]:

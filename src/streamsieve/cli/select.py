@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from streamsieve import choosing, registry, state
 from streamsieve._kernels.compiling import compile_clock
+from streamsieve._suspects import Suspects, Watched
 from streamsieve._text import shown
 from streamsieve._validation import classes_text, describe_target, range_text, task_of, whole_labels
 from streamsieve.base import ColumnSelector, OfflineSelector
@@ -42,12 +43,13 @@ from streamsieve.cli.results import (
     explained,
     kept_features,
     nothing_kept,
+    p_value_note,
     remarks_on,
     say_features,
     sign_note,
     types_line,
 )
-from streamsieve.cli.suspects import Suspects, Watched, codes_note, labels_note
+from streamsieve.cli.suspects import codes_note, labels_note, suspects_notes
 from streamsieve.exceptions import CapabilityError, ParameterError, StateError, TargetWarning
 from streamsieve.protocols import Task
 from streamsieve.running import run
@@ -55,6 +57,8 @@ from streamsieve.running.checkpoint import CheckpointFile
 from streamsieve.selecting import omit_missing
 
 SHOWN = 20
+#: Rows or columns from which on a rate is shown: of fewer, most of the time goes into starting.
+FEWEST_FOR_A_RATE = 10_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,12 +150,13 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     kept = kept_features(selector) if request.holdout is None else confirmed_features(selector)
     writing.write(output, selector, kept, source, request.reading)
     lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
-    lines += [*_target_line(watched, request, selector), *types_line(types_of(selector)), *suspects.notes()]
-    lines += codes_note(suspects, selector) + labels_note(watched)
+    lines += [*_target_line(watched, request, selector), *types_line(types_of(selector))]
+    lines += suspects_notes(suspects) + codes_note(suspects, selector) + labels_note(watched)
     types = [row["type"] for row in kept if "type" in row]
     effect = effect_name(selector, types)
     after = effect_note(selector, effect, types)
     after += sign_note(kept, effect, selector, source) if kept else []
+    after += [] if request.rows.columns else p_value_note(kept[:SHOWN], effect, selector)
     after += _ledger_note(output, selector)
     _print(request, selector, kept, how, effect, lines, [*after, *remarks_on(selector)])
     if output.code and not output.json:
@@ -356,7 +361,9 @@ def _print(
 
 def _tally(counts: dict[str, int], how: Run) -> str:
     """Return how much was streamed, how fast, and what became of it."""
-    rate = f" ({how.streamed / how.seconds:,.0f} {how.unit}/s)" if how.streamed > how.seconds > 0 else ""
+    rate = ""
+    if how.streamed >= FEWEST_FOR_A_RATE and how.seconds > 0:
+        rate = f" ({how.streamed / how.seconds:,.0f} {how.unit}/s)"
     resumed = f", resumed after row {how.before:,}" if how.before else ""
     compiled = f", and {how.compiling:.1f} s to compile kernels, once per machine" if how.compiling else ""
     unit = how.unit if how.streamed != 1 else how.unit[:-1]

@@ -1,116 +1,49 @@
-"""Columns and labels to question: identifiers, leaks, missing values, classes that look alike."""
+"""Notes on columns and labels to question: identifiers, leaks, missing values, classes that look alike."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.stats import rankdata
 
+from streamsieve._suspects import Suspects
 from streamsieve.cli.parameters import listed_names
-from streamsieve.column_types import ORDINAL, guessed_types
 
-#: Rows below which nothing is suspicious, and rows that are looked at, spread evenly.
-FEWEST, MOST_ROWS = 20, 5000
-#: Rows of a first look at every column, and the rank correlation from which on there is a second one.
-GLANCE, NOTICED = 128, 0.6
-#: Columns after which the rest is not looked at: a note is not worth a second pass over a million.
-MOST_COLUMNS = 20_000
-#: AUC, or correlation, of a column that gives the target away.
-LEAK = 0.999
-#: Rows of a class below which nothing is said of it.
-RAREST = 5
 SHOWN = 5
-#: Numbers that often mean a missing value: refused, not known, not asked.
-FAMILIES = tuple(
-    tuple(sign * (number - less) for less in range(3))
-    for sign, numbers in ((1.0, (99, 999, 9999, 99999)), (-1.0, (9, 99, 999, 9999)))
-    for number in numbers
-)
-#: Different targets up to which they are counted while rows stream by.
-MOST_LABELS = 1000
 
 
-@dataclass
-class Suspects:
-    """Identifiers, leaks and possible codes among the columns seen so far, by name."""
-
-    identifiers: list[str] = field(default_factory=list)
-    codes: list[str] = field(default_factory=list)
-    leaks: dict[str, str] = field(default_factory=dict)
-    marks: dict[float, list[str]] = field(default_factory=dict)
-    incomplete: set[str] = field(default_factory=set)
-    seen: int = 0
-
-    def look(self, X: Any, y: npt.NDArray[Any] | None, names: list[str] | None) -> None:
-        """Look at some columns, of all rows or of a first batch of them."""
-        n, width = X.shape
-        if sp.issparse(X) or n < FEWEST or self.seen >= MOST_COLUMNS:
-            return
-        known = names or [f"x{self.seen + j}" for j in range(width)]
-        self.seen += width
-        rows = np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(int))
-        self.identifiers += [
-            known[j] for j in _whole(X, rows[:: max(1, len(rows) // GLANCE)]) if _is_id(X[rows, j])
-        ]
-        some = np.asarray(X[rows], np.float64)
-        for j, mark in _marks(some):
-            self.marks.setdefault(mark, []).append(known[j])
-        levels = guessed_types(some) == ORDINAL
-        self.codes += [known[j] for j in np.flatnonzero(levels) if known[j] not in self.identifiers]
-        if y is None or len(np.unique(y)) < 2:
-            return
-        numeric = _is_numeric(y)
-        labels = y if numeric else np.unique(y, return_inverse=True)[1]
-        few = rows[:: max(1, len(rows) // GLANCE)]
-        if not numeric:  # rare classes are seen, too
-            of_each = _of_each(labels)
-            few, rows = of_each if len(of_each) else few, np.union1d(rows, of_each)
-        for j in _noticed(X[few], labels[few], numeric=numeric):
-            how = _leak(X[rows, j], labels[rows], numeric=numeric)
-            if how:
-                self.leaks[known[j]] = how
-
-    def look_for_missing(self, X: Any, names: list[str] | None) -> None:
-        """Take notice of the columns with missing values among some rows or columns."""
-        if not sp.issparse(X) and names:
-            with np.errstate(over="ignore", invalid="ignore"):
-                self.incomplete |= {names[j] for j in np.flatnonzero(np.isnan(X.sum(axis=0)))}
-
-    def notes(self) -> list[str]:
-        """Return a line on each kind of suspicious column, and on what became of missing values."""
-        lines = []
-        if self.incomplete:
-            more = f" and {len(self.incomplete) - SHOWN} more" * (len(self.incomplete) > SHOWN)
-            lines.append(
-                f"note: missing values in {', '.join(sorted(self.incomplete)[:SHOWN])}{more}: each test uses "
-                "the rows that are complete; --missing impute fills in means instead"
-            )
-        if self.identifiers:
-            one = len(self.identifiers) == 1
-            names = ", ".join(self.identifiers[:SHOWN])
-            lines.append(
-                f"warning: {names} look{'s' * one} like {'an identifier' if one else 'identifiers'} (whole "
-                f"numbers, all different or in order): --id {listed_names(self.identifiers[:SHOWN])} leaves "
-                f"{'it' if one else 'them'} out"
-            )
-        for mark, columns in self.marks.items():
-            more = f" and {len(columns) - SHOWN} more" * (len(columns) > SHOWN)
-            lines.append(
-                f"warning: {mark:.0f} in {', '.join(columns[:SHOWN])}{more} is far from the other values: if "
-                f"it means that a value is missing, say --na {mark:.0f} (text, workbooks), or make it null"
-            )
-        for name, how in list(self.leaks.items())[:SHOWN]:
-            lines.append(
-                f"warning: {name} alone gives the target away ({how}): if it is not known beforehand, "
-                f"--exclude {listed_names([name])}"
-            )
-        return lines
+def suspects_notes(suspects: Suspects) -> list[str]:
+    """Return a line on each kind of suspicious column, and on what became of missing values."""
+    lines = []
+    if suspects.incomplete:
+        more = f" and {len(suspects.incomplete) - SHOWN} more" * (len(suspects.incomplete) > SHOWN)
+        lines.append(
+            f"note: missing values in {', '.join(sorted(suspects.incomplete)[:SHOWN])}{more}: each test uses "
+            "the rows that are complete; --missing impute fills in means instead"
+        )
+    if suspects.identifiers:
+        one = len(suspects.identifiers) == 1
+        names = ", ".join(suspects.identifiers[:SHOWN])
+        lines.append(
+            f"warning: {names} look{'s' * one} like {'an identifier' if one else 'identifiers'} (whole "
+            f"numbers, all different or in order): --id {listed_names(suspects.identifiers[:SHOWN])} leaves "
+            f"{'it' if one else 'them'} out"
+        )
+    for mark, columns in suspects.marks.items():
+        more = f" and {len(columns) - SHOWN} more" * (len(columns) > SHOWN)
+        others = suspects.meant.get(mark, [])
+        also = f"; --na is for all columns, and {mark:g} may be a value in {', '.join(others[:SHOWN])}"
+        lines.append(
+            f"warning: {mark:g} in {', '.join(columns[:SHOWN])}{more} is far from the other values: if "
+            f"it means that a value is missing, say --na {mark:g} (text, workbooks), or make it null"
+            f"{also if others else ''}"
+        )
+    for name, how in list(suspects.leaks.items())[:SHOWN]:
+        lines.append(
+            f"warning: {name} alone gives the target away ({how}): if it is not known beforehand, "
+            f"--exclude {listed_names([name])}"
+        )
+    return lines
 
 
 def labels_note(source: Any) -> list[str]:
@@ -140,121 +73,3 @@ def codes_note(suspects: Suspects, selector: Any) -> list[str]:
     if len(names) > 1:
         what = "hold few whole numbers and are ranked as quantities"
     return [f"note: {', '.join(few)}{more} {what}: --nominal {','.join(few)} declares codes"]
-
-
-class Watched:
-    """A source whose columns are looked at on their way; everything else is the source's own.
-
-    ``labels`` counts the targets of the rows that were streamed, up to a number of different ones, and
-    ``extremes`` are their smallest and largest.
-    """
-
-    def __init__(self, source: Any, suspects: Suspects) -> None:
-        self._source, self._suspects = source, suspects
-        self.labels = Counter[Any]()
-        self.extremes: list[Any] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._source, name)
-
-    def rows(self, batch_size: int = 4096, start: Any = None) -> Iterator[Any]:
-        """Yield the rows; the first batch is looked at."""
-        for number, batch in enumerate(self._source.rows(batch_size, start)):
-            if number == 0:
-                self._suspects.look(batch.X, batch.y, batch.names)
-            self._suspects.look_for_missing(batch.X, batch.names)
-            if batch.y is not None and len(self.labels) <= MOST_LABELS:
-                self.labels.update(
-                    dict(zip(*(a.tolist() for a in np.unique(batch.y, return_counts=True)), strict=True))
-                )
-            if batch.y is not None and batch.y.dtype.kind in "fiu":
-                self.extremes = [min([*self.extremes, batch.y.min()]), max([*self.extremes, batch.y.max()])]
-            yield batch
-
-    def columns(self, block_size: int = 1024, start: Any = None) -> Iterator[Any]:
-        """Yield the columns, each looked at."""
-        for block in self._source.columns(block_size, start):
-            self._suspects.look(block.X, self._source.y, block.names)
-            self._suspects.look_for_missing(block.X, block.names)
-            yield block
-
-
-def _is_numeric(y: npt.NDArray[Any]) -> bool:
-    return y.dtype.kind in "fiu" and len(np.unique(y)) > 20
-
-
-def _whole(X: npt.NDArray[Any], rows: npt.NDArray[Any]) -> list[int]:
-    """Return columns of whole numbers, as far as some rows show."""
-    some = X[rows]
-    return list(np.flatnonzero(np.all(some == np.floor(some), axis=0) & (np.ptp(some, axis=0) > 1)))
-
-
-def _marks(X: npt.NDArray[Any]) -> Iterator[tuple[int, float]]:
-    """Yield columns whose smallest or largest number may mean a missing value: it is apart, and repeated."""
-    for extreme in (np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)):  # of the values that are not NaN
-        for j in np.flatnonzero(np.isin(extreme, FAMILIES)):
-            known = X[~np.isnan(X[:, j]), j]
-            marks = next(family for family in FAMILIES if extreme[j] in family)
-            others = known[~np.isin(known, marks)]
-            for mark in marks:
-                apart = np.abs(others - mark).min() > np.ptp(others) if len(others) else False
-                if apart and (known == mark).sum() > 1 and np.ptp(others) > 0:
-                    yield int(j), mark
-
-
-def _is_id(x: npt.NDArray[Any]) -> bool:
-    if np.any(x != np.floor(x)):
-        return False
-    steps = np.diff(x)
-    ordered = bool(np.all(steps >= 0) or np.all(steps <= 0)) and len(np.unique(x)) > 20
-    return ordered or len(np.unique(x)) == len(x)
-
-
-def _of_each(labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return some rows of each class, spread evenly; of many classes, of none.
-
-    Of a frequent class there are at most four times as many as of the rarest, or its ranks would hide those.
-    """
-    counts = np.bincount(labels)
-    if len(counts) > GLANCE:
-        return np.empty(0, np.intp)
-    ordered, ends = np.argsort(labels, kind="stable"), np.cumsum(counts)
-    most = max(min(GLANCE // len(counts), 4 * counts.min()), 8)
-    places = [np.linspace(e - n, e - 1, min(n, most)) for n, e in zip(counts, ends, strict=True)]
-    return np.sort(ordered[np.concatenate(places).astype(int)])
-
-
-def _noticed(X: npt.NDArray[Any], labels: npt.NDArray[Any], *, numeric: bool) -> list[int]:
-    """Return columns whose ranks go with the target in a few rows; classes have no order."""
-    ranks = np.argsort(np.argsort(X, axis=0), axis=0).astype(float)
-    ranks -= ranks.mean(axis=0)
-    if numeric:
-        basis = rankdata(labels)[:, None]
-        basis -= basis.mean()
-    else:
-        basis = (labels[:, None] == np.unique(labels)).astype(float)
-    size = np.sqrt((basis**2).sum(axis=0))
-    shares = (((basis / np.where(size > 0, size, 1)).T @ ranks) ** 2).sum(axis=0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return list(np.flatnonzero(shares / (ranks**2).sum(axis=0) >= NOTICED**2))
-
-
-def _leak(x: npt.NDArray[Any], labels: npt.NDArray[Any], *, numeric: bool) -> str:
-    """Return how a column gives the target away, or nothing."""
-    there = np.isfinite(x)
-    x, labels = x[there], labels[there]
-    if len(x) < FEWEST or np.ptp(x) == 0:
-        return ""
-    if numeric:
-        r = abs(float(np.corrcoef(x, labels)[0, 1]))
-        return f"correlation {r:.4f}" if r >= LEAK else ""
-    classes = len(np.unique(labels))
-    if classes == 2:
-        ones = labels == labels.max()
-        if min(ones.sum(), (~ones).sum()) < RAREST:  # they are separated by chance
-            return ""
-        auc = (rankdata(x)[ones].sum() - ones.sum() * (ones.sum() + 1) / 2) / (ones.sum() * (~ones).sum())
-        auc = max(auc, 1 - auc)
-        return f"AUC {auc:.4f}" if auc >= LEAK else ""
-    changes = np.count_nonzero(np.diff(labels[np.argsort(x, kind="stable")]))
-    return "its order is that of the classes" if changes <= classes - 1 + (1 - LEAK) * len(x) else ""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from streamsieve._files import MAKER
-from streamsieve._text import guarded, write_csv
+from streamsieve._text import a_line_of, guarded, write_csv
 from streamsieve.cli.options import Output, Reading
 from streamsieve.cli.parameters import names_of
 from streamsieve.exceptions import CapabilityError
@@ -58,7 +58,7 @@ def _write_features(path: Path, kept: list[dict[str, Any]], *, raw: bool) -> Non
         return
     with replacing(path) as file:
         if path.suffix == ".txt":
-            file.writelines(f"{row['feature']}\n" for row in kept)
+            file.writelines(f"{a_line_of(row['feature'])}\n" for row in kept)
         elif path.suffix == ".json":
             plain = [{k: None if v != v else v for k, v in row.items()} for row in kept]  # noqa: PLR0124 - NaN
             json.dump({"maker": MAKER, "kept": plain}, file, indent=2, allow_nan=False)

@@ -23,7 +23,7 @@ from streamsieve.decisions import KEPT, Outcome
 from streamsieve.dependence.contract import MeasuredBlock, Relevance, RelevanceTest
 from streamsieve.exceptions import ParameterError, SchemaError, StateError
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
-from streamsieve.independence.p_values import CHOICES
+from streamsieve.independence.p_values import CHOICES, p_value_methods
 from streamsieve.lazy_p_values import PValues, ReplacedPValues
 from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
 from streamsieve.state import Choice, Int, Nested, Part, register
@@ -63,32 +63,6 @@ def check_types(types: ColumnTypes, name: str, part: Any, instead: str = "auto")
             f"types={types!r} does not go with {name}={part!r}, which treats all columns alike: use "
             f"{name}='{instead}'"
         )
-
-
-def ways_of(test: Any) -> tuple[str, ...]:
-    """Return how a test computes p-values; a test by column type has several ways."""
-    ways = getattr(test, "p_value", "auto")
-    return ways if isinstance(ways, tuple) else (ways,)
-
-
-def problems(
-    process: Composition,
-    rule: type[RedundancyRule],
-    fdr: tuple[str | None, float, int],
-    p_value: str,
-    offered: int,
-) -> Iterator[str]:
-    """Yield the inconsistencies of a composition read from a file with its selector's parameters."""
-    if type(process.rule) is not rule:
-        yield f"a {type(process.rule).__name__} does not go with the parameters: they need a {rule.__name__}"
-    elif np.any(process.features >= offered):
-        yield "a kept column was never offered"
-    elif p_value not in ("auto", *ways_of(process.test)):
-        yield f"the test has other p-values than p_value={p_value!r}"
-    elif (process.fdr is None) is not (fdr[0] is None):
-        yield "there is an FDR procedure too many or too few"
-    elif process.fdr is not None:
-        yield from process.fdr.problems(*fdr, offered)
 
 
 @register
@@ -133,8 +107,9 @@ class Composition(Part):
         if not self._holds_all:
             held = np.flatnonzero(relevance.reason == KEPT)
             relevance = relevance._replace(columns=tuple(array[held] for array in relevance.columns))
+        types = None if block.types is None else block.types.astype(np.uint8)  # of all columns: they travel
         return MeasuredBlock(
-            block.X[:, held], block.names, block.position, block.seconds, block.types,
+            block.X[:, held], block.names, block.position, block.seconds, types,
             relevance=relevance, held=held, measured_by=self.fingerprint,
         )  # fmt: skip
 
@@ -192,7 +167,7 @@ class Composition(Part):
 
     def offer_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Reject a single column, as (reason, statistic, p-value), or return None to leave it to `offer`."""
-        found = None if self.fdr is not None else self.test.one(x)
+        found = None if self.fdr is not None else self.test.measure_one(x)
         if found is None or found[0] is not Reason.RELEVANT:
             return found
         rejected = self.rule.rejects(abs(found[1]))
@@ -208,6 +183,21 @@ class Composition(Part):
         if test is None:
             raise ParameterError("there is no test of relevance")
         return cls(test, record["rule"], record["fdr"])
+
+    def problems(
+        self, rule: type[RedundancyRule], fdr: tuple[str | None, float, int], p_value: str, offered: int
+    ) -> Iterator[str]:
+        """Yield the inconsistencies with a selector's parameters and the number of columns offered to it."""
+        if type(self.rule) is not rule:
+            yield f"a {type(self.rule).__name__} does not go with the parameters: they need a {rule.__name__}"
+        elif np.any(self.features >= offered):
+            yield "a kept column was never offered"
+        elif p_value not in ("auto", *p_value_methods(self.test)):
+            yield f"the test has other p-values than p_value={p_value!r}"
+        elif (self.fdr is None) is not (fdr[0] is None):
+            yield "there is an FDR procedure too many or too few"
+        elif self.fdr is not None:
+            yield from self.fdr.problems(*fdr, offered)
 
     def _consistent(self) -> Iterator[str]:
         kept = self.features

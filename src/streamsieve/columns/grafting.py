@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._caller import warn
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.fitted import fitted_property
 from streamsieve.columns.models.lasso import LassoModel
@@ -199,25 +199,24 @@ class Grafting(MultiPass, ColumnSelector):
         return float(config.l1 + config.l2)
 
     def _after_pass(self) -> None:
-        self._warn_not_converged(stacklevel=5)
+        self._warn_not_converged()
 
     def _offer_block(self, block: ColumnBlock) -> Decisions:
         decisions = super()._offer_block(block)
-        self._warn_not_converged(stacklevel=6)
+        self._warn_not_converged()
         return decisions
 
-    def _warn_not_converged(self, stacklevel: int) -> None:
+    def _warn_not_converged(self) -> None:
         """Emit ConvergenceWarning if the solver did not converge.
 
         Called when the state is consistent, since warnings may be errors.
         """
         if not self._process_.converged:
             self._process_.converged = True
-            warnings.warn(
+            warn(
                 f"Grafting could not fit its model accurately at l1={self.l1_:g}: probabilities of "
                 "classes are numerically 0 or 1, or columns are nearly collinear; raise l1",
                 ConvergenceWarning,
-                stacklevel=stacklevel,
             )
 
     @fitted_property

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._caller import warn
 from streamsieve._kernels.interaction_scan import LEVELS
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.changing_ledgers import ProvisionalLedger
@@ -17,7 +17,7 @@ from streamsieve.columns.redundancy.interactions import Interactions, bins_for
 from streamsieve.columns.redundancy.partner_pools import LARGEST_POOL, POOL_BYTES, PartnerPools
 from streamsieve.decisions import Outcome
 from streamsieve.dependence.target import discretize_target
-from streamsieve.independence.p_values import OF_TABLES, chosen
+from streamsieve.independence.p_values import OF_TABLES, resolve_auto
 from streamsieve.protocols import ColumnBlock, IntArray, Statistic, Task, Traits
 from streamsieve.state import Choice, Float, IntOr, Nested
 
@@ -171,7 +171,7 @@ class InteractionScan(ColumnSelector):
     def _compose(self, y: npt.NDArray[Any], task: Task) -> Interactions:
         pools = PartnerPools(discretize_target(y, task), None if self.pool == "auto" else int(self.pool))
         bins = self._bins(len(y), len(pools.class_counts))
-        return Interactions(pools, float(self.alpha), bins, chosen(self.p_value, OF_TABLES))
+        return Interactions(pools, float(self.alpha), bins, resolve_auto(self.p_value, OF_TABLES))
 
     def _bins(self, n: int, classes: int) -> int:
         return bins_for(n, classes) if self.bins == "auto" else int(self.bins)
@@ -181,11 +181,10 @@ class InteractionScan(ColumnSelector):
         complete = pools.n_left == 0
         outcome = super()._offer(block)
         if self.pool == "auto" and complete and pools.n_left:
-            warnings.warn(
+            warn(
                 f"the pool is full: {POOL_BYTES // 2**20} MiB hold {pools.size} columns of {pools.n} rows, "
                 "so columns farther apart are not tested as pairs (n_missed_pairs_ counts them); set pool= "
-                "to the number of columns to remember",
-                stacklevel=2,
+                "to the number of columns to remember"
             )
         return outcome
 
@@ -195,7 +194,7 @@ class InteractionScan(ColumnSelector):
         bound = pools.size, process.alpha, process.bins, process.p_value
         size = pools.affordable if self.pool == "auto" else self.pool
         bins = self._bins(pools.n, len(pools.class_counts))
-        if bound != (size, self.alpha, bins, chosen(self.p_value, OF_TABLES)):
+        if bound != (size, self.alpha, bins, resolve_auto(self.p_value, OF_TABLES)):
             yield "the process has other parameters"
         if max([pools.tests - 1, *pools.kept]) >= self.n_features_in_:
             yield "a column was tested or kept that was never offered"

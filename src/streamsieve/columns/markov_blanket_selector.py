@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._caller import warn
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.changing_ledgers import RevisedLedger
 from streamsieve.column_types import ColumnTypes
@@ -19,7 +19,6 @@ from streamsieve.columns.composition import (
     Composition,
     check_missing,
     check_types,
-    problems,
 )
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.markov_blanket.by_type import MarkovBlanketByType
@@ -311,11 +310,10 @@ class MarkovBlanketSelector(MixinBase):
         if after < before and self.max_conditioning == "auto":
             self._warn_of_smaller_sets(after)
         if pool is not None and complete and pool.n_forgotten and self.spouses == "auto":
-            warnings.warn(
+            warn(
                 f"the pool of rejected columns is full: {POOL_BYTES // 2**20} MiB hold {pool.size} columns "
                 f"of {pool.n} rows, so spouses among those forgotten (n_forgotten_) are out of reach of "
-                "later children; set spouses= to the number of columns to remember",
-                stacklevel=2,
+                "later children; set spouses= to the number of columns to remember"
             )
         return outcome
 
@@ -333,11 +331,10 @@ class MarkovBlanketSelector(MixinBase):
         many = self._many_kept
         kept, columns = many * (LARGEST_SET - largest), f"{largest} column{'s' * (largest > 1)}"
         tables = "" if many == MANY_KEPT else f" and compared by tables of {self._process_.n:,} rows"
-        warnings.warn(
+        warn(
             f"{kept} columns are kept{tables}, so conditioning sets have at most {columns} from here on, "
             "and more columns stay: take a smaller alpha, max_conditioning=3 to try all sets (slow), "
-            "or a selector to which you give the number of columns, such as TopK",
-            stacklevel=3,
+            "or a selector to which you give the number of columns, such as TopK"
         )
 
     def _consistent(self) -> Iterator[str]:
@@ -354,4 +351,4 @@ class MarkovBlanketSelector(MixinBase):
                 yield "a column is remembered that was never offered"
         yield from super()._consistent()
         fdr = self.fdr, self.alpha, self.lag
-        yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)
+        yield from self._process_.problems(self._rule, fdr, self.p_value, self.n_features_in_)

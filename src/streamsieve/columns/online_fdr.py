@@ -13,16 +13,17 @@ import numpy.typing as npt
 from streamsieve.base import ColumnSelector, Stop
 from streamsieve.base.fitted import fitted_property
 from streamsieve.column_types import ColumnTypes, TypesParameter
-from streamsieve.columns.composition import Composition, check_types, problems
+from streamsieve.columns.composition import Composition, check_types
 from streamsieve.columns.models.linear import LinearModel, tied
 from streamsieve.columns.models.stepwise import Stepwise, Tested, Values
 from streamsieve.columns.redundancy.keep_all import KeepAll
 from streamsieve.decisions import KEPT, Outcome
+from streamsieve.dependence.blocks import CenteredColumns
 from streamsieve.dependence.target import TARGET_BINS, numeric_target
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.by_type import relevance_by_type
-from streamsieve.independence.confirmation import Columns, Confirmation
+from streamsieve.independence.confirmation import Confirmation
 from streamsieve.independence.fisher_z import ONLINE_LEVEL
 from streamsieve.independence.online_fdr import LONGEST_LAG, RULES, OnlineFDRProcedure
 from streamsieve.independence.p_values import OF_CORRELATIONS, check_p_value
@@ -94,7 +95,7 @@ class ConditionalFDR(Stepwise):
         confirmation, p_value = self._confirmation[1], p_value.copy()
         doubtful = np.flatnonzero(p_value < confirmation.sure)
         if len(doubtful):
-            columns = Columns.of_residuals(model.left(values(at[doubtful])))
+            columns = CenteredColumns.of_residuals(model.left(values(at[doubtful])))
             p_value[doubtful] = confirmation.p_values(columns, p_value[doubtful], exact=False)
         return p_value
 
@@ -154,9 +155,9 @@ default="addis"
         test), or it adds nothing to a linear model of y on the columns kept so far (t test).
     test : {"auto", "fisher_z", "basis"}, default="auto"
         Test of scope "marginal": of the correlation, or "auto" by the type of the column: numbers and binary
-        columns by "fisher_z", levels and classes by their table, a nominal column and a numeric target by
-        the F test of the means of its levels.  "basis" detects U-shapes and thresholds: the joint F test of
-        Legendre polynomials (degree 1 to 3) of the column's ranks.
+        columns by "fisher_z", levels and classes by their table, ordinal ones by their trend, too, a nominal
+        column and a numeric target by the F test of the means of its levels.  "basis" detects U-shapes and
+        thresholds: the joint F test of Legendre polynomials (degree 1 to 3) of the column's ranks.
     types : dict of str to str, str or None, default=None
         Types of columns by name, as ``{"zip": "nominal"}``, or one type for all: "numeric", "ordinal",
         "nominal" or "binary".  Other types are inferred from the dtype or guessed: two distinct values are
@@ -219,8 +220,9 @@ default="addis"
 
     mFDR is the ratio of the expected numbers of false discoveries and of discoveries; PRDS is a form of
     positive dependence.  Two-sided tests of correlated columns are not PRDS in general; for them the FDR of
-    "lond" is empirical: at most 0.016 in all simulations, where "saffron" had up to 0.17 and "addis" up
-    to 0.09 (alpha = 0.05).  Rows must be independent: serially correlated rows make every p-value wrong.
+    "lond" is empirical: at most 0.01 in simulations, where "saffron" had up to 0.18 and "addis" up to
+    0.09 (alpha = 0.05; ``python -m studies.calibration.simulated``).  Rows must be independent: serially
+    correlated rows make every p-value wrong.
 
     With "marginal" every proxy of a true feature is a true discovery, so that many redundant columns are
     kept: use ``fdr=`` of a selector with a redundancy rule (``SAOLA(fdr=...)``), or "conditional".  The model
@@ -228,7 +230,7 @@ default="addis"
     and of the columns before, and for others there is no theorem.
 
     p-values assume independent rows, unless ``begin`` is given ``serial`` or ``groups``.  Simulated with
-    AR(1) rows of coefficient 0.8 and alpha = 0.05, "addis" had an FDR of 0.84 without ``serial`` and of 0.04
+    AR(1) rows of coefficient 0.8 and alpha = 0.05, "addis" had an FDR of 0.84 without ``serial`` and of 0.03
     with it.
 
     A column that cannot be tested (constant, collinear, too few rows) does not count as a test: it costs no
@@ -389,7 +391,7 @@ default="addis"
         if isinstance(process, Composition) is not (self.scope == "marginal"):
             yield f"a {type(process).__name__} does not go with scope={self.scope!r}"
         elif isinstance(process, Composition):
-            yield from problems(process, KeepAll, fdr, self.p_value, self.n_features_in_)
+            yield from process.problems(KeepAll, fdr, self.p_value, self.n_features_in_)
         elif process.confirmed is not (self.p_value != "t"):
             yield f"the test has other p-values than p_value={self.p_value!r}"
         else:

@@ -23,11 +23,12 @@ class OSFS(MarkovBlanketSelector, ColumnSelector):
     test : {"auto", "fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="auto"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
         test of contingency tables of discretized columns (see ``bins``).  "auto" chooses by the types of the
-        columns: "fisher_z" for numbers, "g2" for levels and classes, and a test of indicators (degenerate
-        Gaussian, Wilks' lambda) where both meet.  "basis" detects U-shapes and thresholds: the joint F test
-        of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
-        linear effects need somewhat more rows, and given columns the test is liberal.  An object with
-        ``conditional(x, y, given)`` is called once per test: correct, but slower.
+        columns: "fisher_z" for numbers, "g2" for levels and classes (and the trend of ordinal columns, see
+        docs/column_types.md), and a test of indicators (degenerate Gaussian, Wilks' lambda) where both meet.
+        "basis" detects U-shapes and thresholds: the joint F test of Legendre polynomials (degree 1 to 3) of
+        the column's ranks, given those of the conditioning set; linear effects need somewhat more rows, and
+        given columns the test is liberal.  An object with ``conditional(x, y, given)`` is called once per
+        test: correct, but slower.
     max_conditioning : int or "auto", default="auto"
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
         while 200 or more columns are kept, and 1 from 400 on, with a warning: k columns need about k^4 / 6
@@ -187,11 +188,12 @@ class FastOSFS(MarkovBlanketSelector, ColumnSelector):
     test : {"auto", "fisher_z", "g2", "chi2", "basis"} or ConditionalTest, default="auto"
         Test of independence: of the (partial) correlation, or the likelihood-ratio or chi-squared
         test of contingency tables of discretized columns (see ``bins``).  "auto" chooses by the types of the
-        columns: "fisher_z" for numbers, "g2" for levels and classes, and a test of indicators (degenerate
-        Gaussian, Wilks' lambda) where both meet.  "basis" detects U-shapes and thresholds: the joint F test
-        of Legendre polynomials (degree 1 to 3) of the column's ranks, given those of the conditioning set;
-        linear effects need somewhat more rows, and given columns the test is liberal.  An object with
-        ``conditional(x, y, given)`` is called once per test: correct, but slower.
+        columns: "fisher_z" for numbers, "g2" for levels and classes (and the trend of ordinal columns, see
+        docs/column_types.md), and a test of indicators (degenerate Gaussian, Wilks' lambda) where both meet.
+        "basis" detects U-shapes and thresholds: the joint F test of Legendre polynomials (degree 1 to 3) of
+        the column's ranks, given those of the conditioning set; linear effects need somewhat more rows, and
+        given columns the test is liberal.  An object with ``conditional(x, y, given)`` is called once per
+        test: correct, but slower.
     max_conditioning : int or "auto", default="auto"
         Maximum size of a conditioning set, in [0, 3].  0 keeps every relevant column.  "auto" is 3, but 2
         while 200 or more columns are kept, and 1 from 400 on, with a warning: k columns need about k^4 / 6

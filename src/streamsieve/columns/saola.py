@@ -17,7 +17,6 @@ from streamsieve.columns.composition import (
     Composition,
     check_missing,
     check_types,
-    problems,
 )
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.pairwise.complete_pairs import PairwiseCompletePairs
@@ -63,6 +62,7 @@ class SAOLA(ColumnSelector):
         The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  "auto" chooses by
         the types of the columns: "fisher_z" for numbers; the table of two columns of levels, or the
         indicators of a nominal one beside a number, on the scale of a correlation, ``sqrt(1 - exp(-2 I))``.
+        Ordinal columns are tested by their trend, too, see docs/column_types.md.
         "basis" detects U-shapes and thresholds and has p-values: the adjusted multiple correlation with
         Legendre polynomials (degree 1 to 3) of a column's ranks, and its F test.  An object with
         ``dependence(x, z)``, and ``p_value(dependence, n)`` if columns are to be tested at ``alpha``, is
@@ -294,4 +294,4 @@ class SAOLA(ColumnSelector):
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         fdr = self.fdr, self.alpha, self.lag
-        yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)
+        yield from self._process_.problems(self._rule, fdr, self.p_value, self.n_features_in_)

@@ -18,7 +18,6 @@ from streamsieve.columns.composition import (
     Composition,
     check_missing,
     check_types,
-    problems,
 )
 from streamsieve.columns.redundancy.contract import RedundancyRule
 from streamsieve.columns.redundancy.top_k.complete_pairs import TopKCompletePairs
@@ -62,6 +61,7 @@ class TopK(ColumnSelector):
         The latter two discretize columns (see ``bins``) and detect nonlinear dependence.  "auto" chooses by
         the types of the columns: "fisher_z" for numbers; the table of two columns of levels, or the
         indicators of a nominal one beside a number, on the scale of a correlation, ``sqrt(1 - exp(-2 I))``.
+        Ordinal columns are tested by their trend, too, see docs/column_types.md.
         "basis" detects U-shapes and thresholds and has p-values: the adjusted multiple correlation with
         Legendre polynomials (degree 1 to 3) of a column's ranks, and its F test.  An object with
         ``dependence(x, z)``, and ``p_value(dependence, n)`` unless ``alpha=None``, is compared column by
@@ -306,7 +306,7 @@ class TopK(ColumnSelector):
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
         fdr = self.fdr, self._rate, self.lag
-        yield from problems(self._process_, self._rule, fdr, self.p_value, self.n_features_in_)
+        yield from self._process_.problems(self._rule, fdr, self.p_value, self.n_features_in_)
         rule, sizes = self._process_.rule, (self.k, self.redundancy_weight)
         if isinstance(rule, (TopKBuffer, TopKByType)) and (rule.k, rule.weight) != sizes:
             yield "the rule has another k or redundancy_weight"
@@ -361,15 +361,11 @@ class TopK(ColumnSelector):
 
     def _began_alike(self, other: Self) -> bool:
         """Whether two selectors have the same rows, target, dependence of rows and rows held out."""
-        mine, theirs = self._all_rows, other._all_rows
         if self._has_holdout is not other._has_holdout:
             return False
         if self._has_holdout and not np.array_equal(self._holdout_.mask, other._holdout_.mask):
             return False
-        identified = mine.rows is not None and theirs.rows is not None
-        same_rows = not identified or _equal(mine.rows, theirs.rows)
-        alike = self.task_ == other.task_ and _equal(mine.y, theirs.y) and mine.same_dependence(theirs)
-        return same_rows and alike
+        return self.task_ == other.task_ and self._all_rows.matches(other._all_rows)
 
     def _take_over(self, other: Self, shift: int) -> None:
         """Record the other's decisions, let its members compete with ours, and record the evictions."""
@@ -394,8 +390,3 @@ class TopK(ColumnSelector):
             if gone >= 0:
                 left = (Event.EVICTED, Reason.OUTSCORED, float(numbers[0]), float(numbers[1]))
                 self.ledger_.note(Decision(last, names[gone], *left, by))
-
-
-def _equal(mine: npt.NDArray[Any] | None, theirs: npt.NDArray[Any] | None) -> bool:
-    """Whether two lists of fingerprints are known and the same."""
-    return mine is not None and theirs is not None and np.array_equal(mine, theirs)

@@ -19,7 +19,7 @@ from streamsieve.summaries.windows.recent_rows import ColumnsBlock
 
 #: Relative cost of a value, in units of the threading threshold (``threads.SMALL``).
 EFFORT = 256
-#: Counts whose digamma is looked up; beyond, four terms of its series are exact.
+#: Counts whose digamma is tabulated; beyond these, four terms of its series are exact.
 LOOKED_UP = 4096
 
 
@@ -29,9 +29,9 @@ class KSG(Criterion):
     """Mutual information of feature and target by the KSG nearest-neighbor estimator, in nats.
 
     It needs no bins, and detects dependence of any shape.  A numeric target is scored by the first estimator
-    of Kraskov,
-    Stoegbauer and Grassberger, class labels by Ross's.  Never below 0, and 0 for a constant feature.  It
-    needs the rows themselves, so it scores the last ones: ``Screen("ksg", window=...)``, 1000 by default.
+    of Kraskov, Stoegbauer and Grassberger, class labels by that of Ross.  Never below 0, and 0 for a constant
+    feature.  It needs the rows themselves, so it scores the last ones: ``Screen("ksg", window=...)``, 1000 by
+    default.
 
     Parameters
     ----------

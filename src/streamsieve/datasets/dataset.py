@@ -1,4 +1,4 @@
-"""What a data set is: rows, a target, and where it comes from."""
+"""Data sets: rows, a target, and their origin."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Dataset:
 
     Attributes
     ----------
-    name : what it was asked for by
-    X : float64 array or CSR, one row an instance, in the order of the source
+    name : its name in the manifest
+    X : float64 array or CSR, one row per instance, in the order of the source
     y : int64 codes 0, 1, ... of the classes, or float64 numbers
     task : kind of target
     names : names of the features, or None if they have none
     classes : label of each code, or None for a numeric target
     train, test : rows of the published split, or None if there is none
-    description, citation : what it is, and who made it
-    origin : where it was read from
+    description, citation : its content, and its authors
+    origin : where it was read
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Find a data set by its name."""
+"""Loading of data sets by name."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def openml(entry: Entry, cache: Any = None) -> Dataset:
     where = f"https://www.openml.org/d/{entry.openml}"
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it warns of every try, and then raises: that says it all
+            warnings.simplefilter("ignore")  # warnings of attempts; the error is enough
             bunch = fetch_openml(data_id=entry.openml, as_frame=False, parser="liac-arff", data_home=cache)
-    except (OSError, ValueError) as error:  # no network, or no such data any more
+    except (OSError, ValueError) as error:  # no network, or the data set was removed
         raise SourceError(f"{entry.name} could not be fetched from {where} ({error})") from error
     return _dataset(entry, bunch, None, where)
 
@@ -66,7 +66,7 @@ def _matrix(X: Any) -> Matrix:
     return np.asarray(X, np.float64)
 
 
-#: Where a data set may come from; "auto" takes the first that has it.
+#: Sources of data sets; "auto" is the first that has it.
 SOURCES = ("auto", "embedded", "local", "openml")
 
 
@@ -79,15 +79,15 @@ def load(name: str, source: str = "auto", *, cache: str | os.PathLike[str] | Non
         One of :func:`available`, or of a file ``NAME.npz`` in the folder that the variable
         STREAMSIEVE_DATA names.
     source : {"auto", "embedded", "local", "openml"}, default="auto"
-        Where from.  "auto" looks among those that come with scikit-learn, then in the folder, then at
-        openml.org, which takes a network.
+        Source.  "auto" tries the data sets of scikit-learn, then the folder, then openml.org, which needs a
+        network.
     cache : path, default=None
-        Where scikit-learn keeps what it has fetched; None is its own place.
+        Folder in which scikit-learn caches downloads.  If None, its default.
 
     Raises
     ------
-    ParameterError : there is no data set of that name
-    SourceError : it cannot be had here; the message says where it was looked for, and what to do
+    ParameterError : there is no data set of this name
+    SourceError : it is not available here; the message says where it was searched, and what to do
 
     Examples
     --------
@@ -118,7 +118,7 @@ def load(name: str, source: str = "auto", *, cache: str | os.PathLike[str] | Non
 
 
 def available() -> dict[str, dict[str, object]]:
-    """Return what there is: for every name its facts, and whether it is here or where it could come from.
+    """List the data sets by name, with their facts and where each is available.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def _where(entry: Entry) -> str:
 def _from(
     source: str, entry: Entry, tried: list[str], cache: str | os.PathLike[str] | None
 ) -> Dataset | None:
-    """Return the data set from one place, or note why not."""
+    """Return the data set from one source, or note why it is not available there."""
     path = None if entry.file is None else local.path_of(entry.file)
     if source == "embedded" and entry.embedded is not None:
         return embedded(entry)

@@ -1,6 +1,6 @@
 """Data sets in a folder: ``NAME.npz``, as NumPy writes them.
 
-Dense files hold ``X``; sparse ones the pieces of a CSR matrix (``data``, ``indices``, ``indptr``,
+Dense files hold ``X``; sparse ones the arrays of a CSR matrix (``data``, ``indices``, ``indptr``,
 ``shape``).  Both hold the target, as ``y`` with codes 0 to K - 1 and ``classes`` with their labels, or as
 numbers under another name; ``feature_names``, ``train_idx`` and ``test_idx`` may be there.
 """
@@ -32,7 +32,7 @@ def folder() -> Path | None:
 
 
 def path_of(file: str) -> Path | None:
-    """Return where a data set lies, or None if it is not there; a name is not a way out of the folder."""
+    """Return the path of a data set, or None if there is none; names cannot lead out of the folder."""
     where = folder()
     if where is None or Path(file).name != file:
         return None
@@ -49,7 +49,7 @@ def names() -> list[str]:
 
 
 def _has_target(path: Path) -> bool:
-    """Whether a file may be a data set: an archive in which something is called y."""
+    """Whether a file may be a data set: an archive with an array y."""
     try:
         with zipfile.ZipFile(path) as archive:
             return any(name.startswith("y") for name in archive.namelist())
@@ -58,7 +58,7 @@ def _has_target(path: Path) -> bool:
 
 
 def read(path: Path, entry: Entry) -> Dataset:
-    """Read a file, or say what is wrong with it."""
+    """Read a file; raise ``SourceError`` if it is not valid."""
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             return _read(file, path, entry)
@@ -70,7 +70,7 @@ def read(path: Path, entry: Entry) -> Dataset:
 
 
 def unlisted(path: Path) -> Entry:
-    """Return an entry for a file that the manifest does not know."""
+    """Return an entry for a file that is not in the manifest."""
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             y = file["y"]
@@ -93,7 +93,7 @@ def _read(file: Any, path: Path, entry: Entry) -> Dataset:
     if not numeric:
         classes, y = np.unique(y, return_inverse=True)
         if "classes" in file and len(file["classes"]) > int(classes.max()):
-            classes = file["classes"][classes]  # what the codes stand for
+            classes = file["classes"][classes]  # the labels of the codes
         y = y.astype(np.int64)
     return Dataset(
         entry.name, X, y, entry.task,

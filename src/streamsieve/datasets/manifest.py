@@ -1,4 +1,4 @@
-"""The manifest: every data set that is known by name, and where it can be had."""
+"""Manifest of the data sets known by name, and where each is available."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from streamsieve.protocols import Task
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of the manifest.
+    """An entry of the manifest.
 
     Attributes
     ----------
-    name : what to ask for
+    name : name of the data set
     task : kind of target
-    rows, features : as published; what a source holds may differ where ``description`` says so
-    description, citation : what it is, and who made it
+    rows, features : as published; a source may differ if ``description`` says so
+    description, citation : its content, and its authors
     embedded : name of scikit-learn's loader, if it comes with scikit-learn
     file : name of its file in the folder STREAMSIEVE_DATA, without .npz
     target : array of that file that is the target
-    openml : its number at openml.org, if it is there
+    openml : its number at openml.org, if any
     """
 
     name: str

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
 from streamsieve.dependence.blocks import dense_column
-from streamsieve.dependence.contract import Measure, Relevance, RelevanceTest
+from streamsieve.dependence.contract import Measure, Relevance, RelevanceTest, dependence_of, p_value_of
 from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.state import Array, Encoded, Float, register
 
@@ -38,20 +38,12 @@ class AnyMeasure(RelevanceTest):
             x = dense_column(X, j)
             constant[j] = np.all(x == x[0])
             if not constant[j]:
-                statistic[j], p_value[j] = self._dependence(x)
+                statistic[j] = dependence_of(self._measure, x, self._y)
+                p_value[j] = p_value_of(self._measure, float(statistic[j]), self.n)
         significant = statistic > self._delta if np.isnan(p_value).all() else self._tested(p_value)
         reason = np.where(constant, CONSTANT, np.where(significant, RELEVANT, IRRELEVANT))
         discrete = np.ones(m, bool)  # assume the general case
         return Relevance(reason.astype(np.uint8), statistic, p_value, discrete=discrete)
-
-    def _dependence(self, x: FloatArray) -> tuple[float, float]:
-        dependence = float(self._measure.dependence(x, self._y))
-        if not dependence >= 0:
-            raise ValueError(
-                f"{self._measure!r} returned a dependence of {dependence}: it must be at least 0"
-            )
-        p_value = getattr(self._measure, "p_value", None)
-        return dependence, np.nan if p_value is None else float(p_value(dependence, self.n))
 
     def _tested(self, p_value: FloatArray) -> npt.NDArray[np.bool_]:
         return np.ones(len(p_value), bool) if self._alpha is None else p_value <= self._alpha

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from streamsieve._values import number_from
 from streamsieve.decisions import KEPT
 from streamsieve.dependence.blocks import ColumnSlices
 from streamsieve.lazy_p_values import PValues
@@ -37,6 +39,25 @@ class Measure(Protocol):
 def tasks_of(part: Any) -> frozenset[Task]:
     """Return the types of target that a measure or test supports: its ``tasks``, or any."""
     return frozenset(getattr(part, "tasks", ANY_TASK))
+
+
+def dependence_of(measure: Measure, x: FloatArray, z: FloatArray) -> float:
+    """Return the dependence of two columns by a measure; refuse what is none, such as NaN."""
+    found = number_from(measure, "the dependence of two columns", measure.dependence(x, z))
+    if not found >= 0:
+        raise ValueError(f"{measure!r} returned a dependence of {found}: it must be at least 0")
+    return found
+
+
+def p_value_of(measure: Measure, dependence: float, n: int) -> float:
+    """Return the p-value of a dependence over ``n`` rows; NaN if the measure has none."""
+    p_value = getattr(measure, "p_value", None)
+    if p_value is None:
+        return math.nan
+    found = number_from(measure, "a p-value", p_value(dependence, n))
+    if not 0 <= found <= 1:
+        raise ValueError(f"{measure!r} returned a p-value of {found}: it must be in [0, 1]")
+    return found
 
 
 class Relevance(NamedTuple):
@@ -124,7 +145,7 @@ class RelevanceTest(Part, ABC):
         """Measure every column of a block that may know their types; most tests need none."""
         return self.measure(block.X)
 
-    def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:  # noqa: ARG002 - optional
+    def measure_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:  # noqa: ARG002 - optional
         """Measure a single column quickly: (reason, statistic, p-value), or None to leave it to `measure`.
 
         ``x`` may hold NaN or be constant; then the answer must be None.

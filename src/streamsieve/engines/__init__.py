@@ -3,18 +3,18 @@
 ========= ===================================================================================
 run       a source through a selector on an engine; ``streamsieve.run(..., engine=...)`` calls it
 plan      parts of the source, and the tree in which their states merge
-declared  what is fixed before the first part is read: features, target, versions
-task      what a worker does: learn a part, merge some states
-local     processes of this machine, the reference engine
+declared  the schema fixed before the first part is read: features, target, versions
+task      the tasks of a worker: learn a part, merge some states
+local     threads or processes of this machine, the reference engine
 dask      a Dask cluster, or Dask's threads
 spark     the executors of Spark, and its streaming queries
-columns   blocks of columns measured by workers, and settled here
-factories features computed and measured by workers, and settled here
-ordered   what workers do for columns, handed over in order
-checks    what cannot run on an engine
+columns   blocks of columns measured by workers, and decided in this process
+factories features computed and measured by workers, and decided in this process
+ordered   tasks of workers, with results in order
+checks    refusal of what cannot run on an engine
 ========= ===================================================================================
 
-``build`` and ``merge_all`` are what workers of any other engine need.
+Workers of any other engine need only ``build`` and ``merge_all``.
 """
 
 from streamsieve.engines.columns import distribute_columns as distribute_columns

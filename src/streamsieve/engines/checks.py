@@ -1,4 +1,4 @@
-"""What cannot run on an engine, refused before any work."""
+"""Checks before a run on an engine."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from streamsieve.base import RowSelector
 from streamsieve.exceptions import CapabilityError, ParameterError
 
-#: Engines by name, and what an object of theirs can do, by the package it comes from.
+#: Engines by name; by the package of an engine object, its name and a method that identifies it.
 NAMES = ("local", "dask", "spark")
 _OBJECTS = {"distributed": ("dask", "submit"), "pyspark": ("spark", "range")}
 
@@ -26,7 +26,7 @@ def kind_of(engine: Any) -> str:
 
 
 def check_frame(source: Any, engine: str, rows_per_task: int | None) -> None:
-    """Refuse a distributed frame on another engine than its own."""
+    """Refuse a distributed frame on any engine but its own."""
     home = getattr(source, "engine", None)
     if home is None:
         return
@@ -41,7 +41,7 @@ def check_frame(source: Any, engine: str, rows_per_task: int | None) -> None:
 
 
 def check_order(source: Any, selector: RowSelector) -> None:
-    """Refuse partitions without order where the order of rows matters."""
+    """Refuse partitions without order if the order of rows matters."""
     if selector.traits.forgets and not getattr(source, "ordered", True):
         raise CapabilityError(
             f"{type(selector).__name__} with these parameters depends on the order of rows, and the "

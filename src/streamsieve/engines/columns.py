@@ -1,4 +1,4 @@
-"""Columns on an engine: blocks are read or computed by workers, and settled here in order of arrival."""
+"""Columns on an engine: blocks are measured by workers, and decided here in order of arrival."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def distribute_columns(
     _check(source, kind_of(engine), workers)
     with untouched_on_error(selector):
         begin_with(source, selector)
-        # refuses a selector that cannot measure columns on their own, before anything is sent
+        # refuses a selector that cannot measure columns on their own, before any work
         selector._measuring()  # noqa: SLF001 - part of the same library
         candidates = source.candidates(start) if on_demand else None
     if _has_stopped(selector):
@@ -92,7 +92,7 @@ def _settle(source: Any, selector: ColumnSelector, block: Measured, low: int, si
         selector.offer(block)
         return
     if issubclass(getattr(exceptions, block.kind, SourceError), InputError):
-        # a value is refused: offered here, the columns before it are decided as in one process
+        # for a refused value: offered here, the columns before it are decided as in one process
         with closing(source.columns(size, {"column": low})) as blocks:
             offer_block(source, selector, next(blocks))
     raise block.error()

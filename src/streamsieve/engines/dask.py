@@ -1,4 +1,4 @@
-"""Dask: the workers of a cluster, or threads of this process where there is none."""
+"""Engine on Dask: the workers of a cluster, or threads of this process if there is none."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def run_dask(
     retries: int,
     notify: Callable[[int], Any],
 ) -> Any:
-    """Learn all parts with Dask: on this client, on the running one, or by threads."""
+    """Learn all parts with Dask: on the given client, the running one, or by threads."""
     client = client or running_client()
     if client is None:
         return _by_threads(plan, declared, workers, notify)
@@ -49,11 +49,11 @@ def _by_cluster(
 
     options = {"pure": False, "retries": retries}
     nodes = _leaves(client, plan, declared, options)
-    shown = {leaf.key: f"part {k + 1} ({plan.parts[k].shown})" for k, leaf in enumerate(nodes)}
+    parts = [(f"part {k + 1} ({plan.parts[k].shown})", leaf) for k, leaf in enumerate(nodes)]
     counts = [client.submit(rows_of, leaf, **options) for leaf in nodes]
     every = [*nodes, *counts]
     for level in plan.tree:
-        # states that were merged are not held by this process, so that workers may drop them
+        # merged states are not held by this process, so that workers may drop them
         nodes = [client.submit(merge_all, *(nodes[k] for k in node), **options) for node in level]
         every += nodes
     root = nodes[0]
@@ -62,16 +62,18 @@ def _by_cluster(
             notify(count.result())
         return root.result()
     except KilledWorker as error:
+        # Dask blames all tasks that a worker had, and any of them may be the first that it reports
+        blamed = " or ".join(shown for shown, leaf in parts if leaf.status == "error")
         raise SourceError(
-            f"{shown.get(error.args[0], 'a merge of several parts')} killed every worker that tried it: it "
-            "may not fit into memory; give smaller parts with rows_per_task"
+            f"a worker died each time {blamed or 'a merge of several parts'} was under way: it may not fit "
+            "into memory; give smaller parts with rows_per_task"
         ) from error
     finally:
-        client.cancel(every)  # what is done already stays done
+        client.cancel(every)  # finished parts remain
 
 
 def _leaves(client: Any, plan: Plan, declared: Declared, options: dict[str, Any]) -> list[Any]:
-    """Start learning every part; partitions of Dask's own data are computed on the way, where they are."""
+    """Start learning every part; partitions of Dask data are computed on the workers that learn them."""
     if _is_lazy(plan):
         lazy = [_lazy_leaf(part, number, declared) for number, part in enumerate(plan.parts)]
         return list(client.compute(lazy, retries=options["retries"]))
@@ -123,7 +125,7 @@ def _by_threads(plan: Plan, declared: Declared, workers: int | None, notify: Cal
 
 
 class _Chunk:
-    """Learns a partition that Dask hands over."""
+    """Callable that learns a partition passed by Dask."""
 
     def __init__(self, reader: Any, shown: str, number: int, declared: Declared) -> None:
         self._reader, self._shown, self._number, self._declared = reader, shown, number, declared
@@ -137,7 +139,7 @@ class _Chunk:
 
 
 class _Build:
-    """A call without arguments: Dask would look for keys in them."""
+    """Callable without arguments, in which Dask would look for keys."""
 
     def __init__(self, *arguments: Any) -> None:
         self._arguments = arguments

@@ -1,4 +1,4 @@
-"""What is fixed before the first part is read, and sent to every worker."""
+"""The schema fixed before the first part is read, which every worker gets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from streamsieve.sources.parts import SourcePart
 
 
 def versions() -> dict[str, str]:
-    """Return what must be equal everywhere: other versions may give other last bits."""
+    """Return the versions of libraries, which must be equal everywhere: others may round differently."""
     return {
         "streamsieve": __version__,
         "the state format": str(state.FORMAT),
@@ -38,10 +38,10 @@ class Declared:
     Attributes
     ----------
     selector : fresh, with the parameters of the run
-    head : rows that fix features, names and the kind of target
+    head : rows that fix features, names and the type of target
     run : name of the run
-    batch_size : rows that are learned at a time
-    versions : of the libraries that the driver has
+    batch_size : number of rows learned at a time
+    versions : of the libraries on the driver
     """
 
     selector: RowSelector
@@ -64,7 +64,7 @@ class Declared:
         return selector.declare(self.head)
 
     def alike(self, batch: RowBatch) -> RowBatch:
-        """Return a batch as dense or as sparse as the first rows: states of both kinds do not all merge."""
+        """Convert a batch to dense or sparse, as the first rows are: mixed states do not always merge."""
         wanted = sp.issparse(self.head.X)
         if sp.issparse(batch.X) == wanted:
             return batch
@@ -73,23 +73,26 @@ class Declared:
 
 
 def declared_of(source: Any, selector: RowSelector, run: str, batch_size: int) -> Declared:
-    """Read the first rows of a source, and fix what they say."""
-    # rows of a distributed frame stay where they are, apart from a few
-    first = getattr(source, "first_rows", None)
-    batch = first(batch_size) if callable(first) else next(iter(source.rows(batch_size)), None)
-    if batch is None:
-        raise SourceError("the source has no rows: there is nothing to learn")
+    """Read the first rows of a source, and fix features and target by them."""
     # types of columns are guessed from all rows of the first batch
     guesses = selector.get_params(deep=False).get("types") == "auto"
+    # only a few rows of a distributed frame leave the workers
+    first = getattr(source, "first_rows", None)
+    if callable(first):
+        batch = first(batch_size, values=guesses)
+    else:
+        batch = next(iter(source.rows(batch_size)), None)
+    if batch is None:
+        raise SourceError("the source has no rows: there is nothing to learn")
     return Declared(clone(selector), batch if guesses else _few(batch), run, batch_size)
 
 
 def _few(batch: RowBatch) -> RowBatch:
-    """Return the first row, and one with a fractional target if there is any: it makes a target numeric."""
+    """Return the first row, and one with a fractional target, if any, which makes the target numeric."""
     rows = [0]
     if batch.y is not None and batch.y.dtype.kind == "f":
         rows += np.flatnonzero(batch.y != np.floor(batch.y))[:1].tolist()
     y, weight = (None if each is None else each[rows] for each in (batch.y, batch.weight))
     if weight is not None:
-        weight = np.ones(len(rows))  # the first rows may weigh nothing
+        weight = np.ones(len(rows))  # the first rows may have weight 0
     return RowBatch(batch.X[rows], y, weight, batch.names)

@@ -1,4 +1,4 @@
-"""Feature factories on an engine: candidates are computed and measured by workers, and settled here."""
+"""Feature factories on an engine: candidates are computed and measured by workers, and decided here."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from streamsieve.sources.computed.workers import parcel
 
 
 class Made(NamedTuple):
-    """What came of some candidates."""
+    """Columns computed from some candidates."""
 
-    #: Their own names, where they have any.
+    #: Own names of the columns; None for those without.
     names: list[str | None]
-    #: The columns: measured, or as they are where a value is refused, which is for the driver to say.
+    #: The columns, measured; unmeasured if a value is refused, which the driver then reports.
     block: ColumnBlock | None
-    #: The last candidate that gave a column, and how many it gave.
+    #: The last candidate that gave a column, and its number of columns.
     last: int
     inside: int
-    #: Why there are no more of them.
+    #: Why there are no more columns.
     failed: Failed | None
 
 
@@ -52,7 +52,7 @@ def distribute_candidates(
     start: Any,
     notify: Callable[[int], Any],
 ) -> None:
-    """Offer what the factory makes, from a position on, until it ends or the selector has enough."""
+    """Offer the columns of a factory, from a position on, until it ends or a stopping rule is met."""
     start = start or {"column": 0}
     at, (number, dropped) = start["column"], source.place_of(start)
     trouble: list[Failed] = []
@@ -89,7 +89,7 @@ def distribute_candidates(
 def _tasks(
     candidates: Iterator[Candidate | Failed], size: int, dropped: int, trouble: list[Failed]
 ) -> Iterator[tuple[list[Candidate], int]]:
-    """Yield some candidates at a time, and how many of the first columns to leave out."""
+    """Yield groups of candidates, and how many of their first columns to leave out."""
     while group := list(islice(candidates, size)):
         whole = [each for each in group if isinstance(each, Candidate)]
         trouble += [each for each in group if isinstance(each, Failed)]  # the last one, if any

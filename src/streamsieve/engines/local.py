@@ -1,12 +1,13 @@
-"""Processes of this machine: the reference engine."""
+"""Engine of this machine, the reference for the others: processes, or threads if there are few values."""
 
 from __future__ import annotations
 
 import logging
 import os
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Self
 
 from streamsieve.base import RowSelector
@@ -14,11 +15,13 @@ from streamsieve.engines.declared import Declared
 from streamsieve.engines.plan import Plan
 from streamsieve.engines.task import Failure, build, merge_all, rows_of
 from streamsieve.exceptions import SourceError
+from streamsieve.running.place import files_of
+from streamsieve.sources.parts import SourcePart
 
-#: Parts under way for each worker: one that it learns, and one that waits for it.
+#: Parts submitted per worker: one that it learns, and one that waits.
 AHEAD = 2
-#: Values (rows x features) below which one process is about as fast: to start, a worker takes the processor
-#: time of a hundred million of them, and one process has threads for decoding and for kernels.
+#: Values (rows x features) below which workers are threads: to start, a process takes the processor time of a
+#: hundred million of them, and compiled loops release the GIL.
 FEW_VALUES = 500_000_000
 
 _log = logging.getLogger(__name__)
@@ -28,26 +31,21 @@ State = RowSelector | Failure
 def run_local(
     plan: Plan, declared: Declared, workers: int | None, retries: int, notify: Callable[[int], Any]
 ) -> State:
-    """Learn all parts in worker processes, and merge their states here, in the order of the plan."""
+    """Learn all parts in workers, and merge their states here, in the order of the plan."""
     n = min(workers or cores(), len(plan.parts))
-    # a part that does not say how many rows it has may be long
-    rows = sum(FEW_VALUES if part.n_rows is None else part.n_rows for part in plan.parts)
-    if rows * (width := declared.head.X.shape[1]) < FEW_VALUES:
-        _log.info(
-            "%d rows x %d features are few for processes, which take seconds to start: one process, without "
-            "engine='local', is about as fast",
-            rows,
-            width,
-        )
+    values = sum(_values(part, declared.head.X.shape[1]) for part in plan.parts)
+    processes = values >= FEW_VALUES
+    if not processes:
+        _log.info("%d values are few for processes, which take seconds to start: threads", values)
     merging = Merging(plan)
     crashes = [0] * len(plan.parts)
     waiting = list(range(len(plan.parts)))
     while waiting:
-        with _Pool(n, max(1, cores() // n)) as pool:
+        with _Pool(n, max(1, cores() // n), processes=processes) as pool:
             waiting = pool.work(plan, declared, waiting, merging, notify)
         if merging.failed is not None:
             return merging.failed
-        for number in waiting[: AHEAD * n]:  # a worker died, and one of these parts was with it
+        for number in waiting[: AHEAD * n]:  # a worker died, with one of these parts
             crashes[number] += 1
             if crashes[number] > retries:
                 part = plan.parts[number]
@@ -59,13 +57,22 @@ def run_local(
     return merging.root()
 
 
+def _values(part: SourcePart, width: int) -> int:
+    """Return the number of values to learn; in text, whose rows are not counted, one per two bytes."""
+    if part.n_rows is not None:
+        return part.n_rows * width
+    with suppress(OSError):  # a file that vanished is an error of its part
+        return sum(Path(file).stat().st_size for file in files_of(part.source)) // 2
+    return 0
+
+
 def cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Merging:
-    """The tree of merges: a node is merged as soon as all nodes below it are there."""
+    """The tree of merges: a node is merged as soon as all nodes below it are complete."""
 
     def __init__(self, plan: Plan) -> None:
         self._levels = plan.tree
@@ -74,7 +81,7 @@ class Merging:
         self.failed: Failure | None = None
 
     def add(self, number: int, state: State) -> None:
-        """Take the state of a part, and merge what is complete."""
+        """Add the state of a part, and merge complete nodes."""
         if isinstance(state, Failure):
             if self.failed is None or state.number < self.failed.number:
                 self.failed = state
@@ -97,7 +104,7 @@ class Merging:
 
 
 def _limit_arrow(n_threads: int) -> None:
-    """Let a worker decode files with as many threads as its kernels have; Arrow would take all cores."""
+    """Limit the threads of Arrow to those of the kernels; by default it uses all cores."""
     with suppress(ImportError):
         import pyarrow as pa  # noqa: PLC0415 - not all sources need it
 
@@ -105,23 +112,33 @@ def _limit_arrow(n_threads: int) -> None:
 
 
 class _Pool:
-    """Worker processes of one run; none is left when it ends."""
+    """Workers of one run; none is left when it ends."""
 
-    def __init__(self, workers: int, n_threads: int) -> None:
+    def __init__(self, workers: int, n_threads: int, *, processes: bool = True) -> None:
+        self._workers, self._threads = workers, n_threads
+        self._pool: Any = self._processes() if processes else ThreadPoolExecutor(workers)
+
+    def _processes(self) -> Any:
         # not the standard library's: loky never forks threads, and runs scripts without a main guard
         from joblib.externals.loky import (  # type: ignore[import-untyped]  # noqa: PLC0415 - seldom needed
             ProcessPoolExecutor,
         )
 
-        self._workers, self._threads = workers, n_threads
         # not loky's reusable one either: joblib has it, and would find it without what joblib needs
-        self._pool = ProcessPoolExecutor(max_workers=workers, initializer=_limit_arrow, initargs=(n_threads,))
+        return ProcessPoolExecutor(self._workers, initializer=_limit_arrow, initargs=(self._threads,))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._pool.shutdown(wait=True, kill_workers=kind is not None)
+        self._end(now=kind is not None)
+
+    def _end(self, *, now: bool) -> None:
+        """End all workers; threads end with their parts, and take up no others."""
+        if isinstance(self._pool, ThreadPoolExecutor):
+            self._pool.shutdown(wait=True, cancel_futures=now)
+        else:
+            self._pool.shutdown(wait=True, kill_workers=now)
 
     def work(
         self,
@@ -131,7 +148,7 @@ class _Pool:
         merging: Merging,
         notify: Callable[[int], Any],
     ) -> list[int]:
-        """Learn some parts; return those that are left when a worker has died or a part has failed."""
+        """Learn some parts; return those that remain when a worker has died or a part has failed."""
         left, queue = list(numbers), list(numbers)
         under_way: dict[Future[State], int] = {}
         while left:
@@ -150,6 +167,6 @@ class _Pool:
             except BrokenExecutor:
                 return left
             if merging.failed is not None:
-                self._pool.shutdown(wait=True, kill_workers=True)
+                self._end(now=True)
                 return []
         return left

@@ -1,4 +1,4 @@
-"""Work on blocks of columns: done by the workers of an engine, and handed over in order."""
+"""Tasks on blocks of columns for the workers of an engine, with results in order."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from streamsieve._threads import let_take_up
+from streamsieve._threads import wait_until_taken_up
 from streamsieve.engines.checks import kind_of
 from streamsieve.engines.local import cores
 from streamsieve.exceptions import SourceError, StreamSieveError
 
-#: Blocks under way for each worker; a stop rule leaves at most these computed in vain.
+#: Blocks submitted per worker; after a stop, at most these were computed in vain.
 AHEAD = 4
 
-#: In a worker process: what the process that asks has sent once.
+#: In a worker process: data that the parent process sent once.
 _shared: Any = None
 
 
 @dataclass(frozen=True)
 class Work:
-    """What workers do: ``function(shared, *task)`` for each task; pure, so that a retry is harmless.
+    """Work for workers: ``function(shared, *task)`` for each task; pure, so that a retry is harmless.
 
-    ``shared`` is pickled, and sent to each worker once; ``shown(task)`` is what errors call a task.
+    ``shared`` is pickled, and sent to each worker once; ``shown(task)`` is the name of a task in errors.
     """
 
     function: Callable[..., Any]
@@ -38,7 +38,7 @@ class Work:
     def done(
         self, engine: Any, tasks: Iterator[Any], workers: int | None, retries: int
     ) -> Generator[Any, None, None]:
-        """Yield the results in the order of the tasks, a bounded number of which is under way."""
+        """Yield the results in the order of the tasks, of which a bounded number is submitted at a time."""
         n, kind = workers or cores(), kind_of(engine)
         given = None if isinstance(engine, str) else engine
         if kind == "local":
@@ -52,7 +52,7 @@ class Work:
             yield from self._by_threads(tasks, n) if client is None else self._by_dask(client, tasks, retries)
 
     def _by_threads(self, tasks: Iterator[Any], n: int) -> Iterator[Any]:
-        own = threading.local()  # an object of ours is for one thread: each has its copy
+        own = threading.local()  # an object is for one thread at a time, so each has a copy
 
         def run(task: Any) -> Any:
             if not hasattr(own, "shared"):
@@ -64,7 +64,7 @@ class Work:
 
     def _by_dask(self, client: Any, tasks: Iterator[Any], retries: int) -> Iterator[Any]:
         options = {"pure": False, "retries": retries}
-        # the result of a task, not scattered data: it can be made again if the worker that has it dies
+        # the result of a task instead of scattered data: it can be recomputed if its worker dies
         held = client.submit(unpacked, self.shared, **options)
         under_way = AHEAD * max(1, sum(client.nthreads().values()))
         yield from self._in_order(
@@ -115,7 +115,7 @@ class Work:
                 crashes = 0
                 yield found
         finally:
-            let_take_up([future for _, future in waiting if future is not None])
+            wait_until_taken_up([future for _, future in waiting if future is not None])
             pool.shutdown(wait=True, kill_workers=True)
 
     def _lost(self, task: Any, error: Exception) -> SourceError:
@@ -129,7 +129,7 @@ class Work:
 
 
 def unpacked(shared: bytes) -> Any:
-    """Return what was packed by the process that asks."""
+    """Return the data pickled by the parent process."""
     return pickle.loads(shared)  # noqa: S301 - from our own process
 
 

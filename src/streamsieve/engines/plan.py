@@ -1,4 +1,4 @@
-"""From a source to parts, and from parts to a tree of merges that depends on nothing but their numbers."""
+"""Parts of a source, and the tree of merges, which depends on their number only."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from streamsieve._parameters import check_number
 from streamsieve.exceptions import CapabilityError
 from streamsieve.sources.parts import SourcePart
 
-#: States that are merged at one node of the tree.
+#: Number of states merged at a node of the tree.
 FAN = 8
-#: Rows of a part: small parts of dense quantiles have states as large as their rows.
+#: Limits of the rows per part: small parts of dense quantiles have states as large as their rows.
 FEWEST_ROWS, MOST_ROWS = 62_500, 1_000_000
-#: Parts of a stream of medium length.
+#: Number of parts, within these limits.
 PARTS = 16
 
 
@@ -24,7 +24,7 @@ PARTS = 16
 class Plan:
     """The parts of a stream, in order, and the name of the run by which states know them.
 
-    The number of workers is not in it: the same parts give the same bits on one worker or on a hundred.
+    It does not depend on the number of workers: the same parts give the same bits on one worker or a hundred.
     """
 
     run: str
@@ -52,8 +52,9 @@ def plan_of(source: Any, rows_per_task: int | None = None) -> Plan:
     """
     cut = getattr(source, "parts", None)
     if not callable(cut):
+        what = getattr(source, "shown", f"a {type(source).__name__}")
         raise CapabilityError(
-            f"a {type(source).__name__} cannot be cut into parts for an engine: write its rows to Parquet "
+            f"{what} cannot be cut into parts for an engine: write its rows to Parquet "
             "files and open those, give a query(..., partition_on=) a key, or leave out engine="
         )
     if rows_per_task is None:
@@ -61,12 +62,12 @@ def plan_of(source: Any, rows_per_task: int | None = None) -> Plan:
         rows_per_task = min(MOST_ROWS, max(FEWEST_ROWS, -(-total // PARTS)))
     check_number("rows_per_task", rows_per_task, low=1, integer=True)
     parts = cut(int(rows_per_task))
-    # the same data cut in the same way is the same run: merging its parts again is noticed
+    # the same data cut in the same way are the same run, so that merging parts twice is detected
     cuts = [(part.shown.rpartition("/")[2], part.n_rows) for part in parts]
     return Plan(run_of([source.identity(), cuts]), parts)
 
 
 def run_of(identity: Any) -> str:
-    """Return the name of a run over data that are known by this identity."""
+    """Return the name of a run over data with this identity."""
     text = json.dumps(identity, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()

@@ -1,6 +1,6 @@
-"""Spark, classic and Connect: executors learn partitions and merge their states, which travel as bytes.
+"""Engine on Spark, classic and Connect: executors learn partitions and merge states, sent as bytes.
 
-``into`` is for streaming queries: what to give to ``foreachBatch``.
+``into`` is for streaming queries: it returns a function for ``foreachBatch``.
 
 Only ``mapInArrow`` and ``applyInArrow`` are used: there is no RDD on Spark Connect, and accumulators would
 count retried tasks twice.
@@ -32,15 +32,15 @@ from streamsieve.running.lock import exclusive_lock
 from streamsieve.sources.spark_frame import SparkSource, spark_errors_named
 
 State = RowSelector | Failure
-#: What travels: the node of the tree that merges a state, the first part in it, its rows, and the state.
+#: Columns of a record: the node of the tree that merges a state, its first part, its rows, and the state.
 SCHEMA = "node int, part int, rows long, state binary, failure string"
-#: Bytes of a cell: Spark and Arrow count them by 32 bits.
+#: Maximum number of bytes of a cell, which Spark and Arrow count by 32 bits.
 LARGEST = 2**31 - 1
-#: Tasks that merge, at most: merging is quick, and each of them starts Python, even one without a state.
+#: Maximum number of merging tasks: merging is quick, and each task starts Python, even without a state.
 REDUCERS = 2
-#: Blocks of columns of one job: a stop rule leaves at most these computed in vain.
+#: Blocks of columns per job; after a stop, at most these were computed in vain.
 BLOCKS = 16
-#: How the runs of streaming queries begin: their parts are micro-batches.
+#: Prefix of the names of runs of streaming queries, whose parts are micro-batches.
 PREFIX = "spark stream "
 
 
@@ -137,7 +137,7 @@ def into(
         with exclusive_lock(place):
             held = _held(place, run)
             if held is not None and _has(held, run, batch):
-                return  # Spark gives the last batch again after a crash, and it was saved before
+                return  # Spark repeats the last batch after a crash, but it has been saved
             learned = _learned(frame, selector, held, run, batch_size, {"target": target, **options})
             if learned is None:
                 return  # a batch without rows
@@ -193,7 +193,7 @@ def _learned(
         return None
     declared = declared_of(source, selector, run, batch_size)
     if getattr(held, "task_", None) == "regression" and declared.head.y is not None:
-        # whole numbers in this batch are still numbers: the first batch has decided that
+        # whole numbers in this batch are numeric if the first batch was
         declared = replace(declared, head=replace(declared.head, y=np.floor(declared.head.y) + 0.5))
     found = run_frame(source, declared, lambda _: None)
     if isinstance(found, Failure):
@@ -242,7 +242,7 @@ def _working(
 
 
 def _merge_node(table: Any) -> Any:
-    """Merge the states of a node; they arrive in any order."""
+    """Merge the states of a node, which arrive in any order."""
     import pyarrow as pa  # noqa: PLC0415
 
     rows = table.sort_by("part").to_pylist()
@@ -281,7 +281,7 @@ def _state(row: Any) -> State:
 
 
 def _merged(states: Any, notify: Callable[[int], Any], n_parts: int | None = None) -> State:
-    """Merge the lowest level of the tree on executors, and what is left of it here."""
+    """Merge the lowest level of the tree on executors, and the other levels here."""
     with spark_errors_named():
         reducers = REDUCERS if n_parts is None else min(REDUCERS, -(-n_parts // FAN))
         nodes = states.repartition(reducers, "node").groupBy("node")

@@ -1,4 +1,4 @@
-"""What a worker does: learn a part, or merge some states.  Both are pure, so that a retry is harmless."""
+"""Tasks of a worker: learn a part, or merge states.  Both are pure, so that a retry is harmless."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from streamsieve.sources.parts import SourcePart
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a part could not be learned; unlike an exception, it travels in one piece."""
+    """Why a part could not be learned; unlike an exception, it can always be pickled."""
 
     number: int
     shown: str
@@ -30,13 +30,13 @@ class Failure:
     trace: str
 
     def error(self) -> StreamSieveError:
-        """Return the error to raise, of the kind that the worker met; its cause is the worker's traceback."""
+        """Return the error to raise, of the class raised by the worker, whose traceback is its cause."""
         kind: Any = getattr(exceptions, self.kind, SourceError)
         place = "" if self.shown in self.message else f" ({self.shown})"
         text = f"part {self.number + 1}{place}: {self.message}"
         try:
             error: StreamSieveError = kind(text)
-        except TypeError:  # it wants more than a message
+        except TypeError:  # its constructor needs more than a message
             error = exceptions.InputError(text)
         error.__cause__ = RuntimeError(f"on the worker:\n{self.trace}")
         return error
@@ -49,15 +49,15 @@ def build(
 
     Parameters
     ----------
-    part : where its rows are
-    number : its place among the parts of the run, from 0
-    declared : what all parts have in common
+    part : the rows to learn
+    number : number of the part in the run, from 0
+    declared : schema and parameters common to all parts
     n_threads : threads of the compiled loops; None for the default
 
     Returns
     -------
     selector or Failure
-        A selector that holds this part, or why there is none.
+        A selector that has learned this part, or the reason why it could not.
     """
     try:
         check_alike(declared.versions)
@@ -75,13 +75,13 @@ def build(
 
 
 def failure(error: Exception, number: int, shown: str) -> Failure:
-    """Return an error that is being handled as a result, which names the part."""
+    """Return an error, while it is handled, as a result that names the part."""
     text = str(error) or type(error).__name__
     return Failure(number, shown, type(error).__name__, text, traceback.format_exc())
 
 
 def merge_all(*states: RowSelector | Failure) -> RowSelector | Failure:
-    """Merge states of consecutive parts, in order; none of them is changed."""
+    """Merge states of consecutive parts, in order, without changing them."""
     selectors: list[RowSelector] = []
     for each in states:
         if isinstance(each, Failure):
@@ -100,12 +100,12 @@ def merge_all(*states: RowSelector | Failure) -> RowSelector | Failure:
 
 
 def rows_of(built: RowSelector | Failure) -> int:
-    """Return how many rows were learned."""
+    """Return the number of rows learned."""
     return 0 if isinstance(built, Failure) else int(built.n_samples_seen_)
 
 
 def check_alike(wanted: dict[str, str]) -> None:
-    """Refuse to work with other versions than the driver: results would differ in the last bits."""
+    """Raise an error if versions differ from those of the driver: results would differ by rounding."""
     for name, found in versions().items():
         if found != wanted[name]:
             worker = f"{platform.node()}, process {os.getpid()}"

@@ -5,7 +5,7 @@ fisher_z                correlations: t, F, Fisher's z; ``complete_pairs`` with 
                         ``confirmation`` and ``discreteness`` say where these p-values can be trusted,
                         ``permuted_targets`` has permutation p-values for where they cannot,
                         ``rough_p_values`` says which of them need not be computed
-g_squared, chi_square   contingency tables; ``contingency_test`` is what they share, ``column_pieces`` its
+g_squared, chi_square   contingency tables; ``contingency_test`` is their base class, ``column_pieces`` its
                         input, ``table_p_values`` its p-values, ``joint_tables`` given any number of columns
 rank_basis              curves: the joint F test of a basis of ranks; ``arrangements`` confirms it
 degenerate_gaussian     columns of two types; ``by_type`` and ``conditional_by_type`` choose among the above

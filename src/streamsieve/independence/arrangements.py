@@ -33,7 +33,7 @@ FIRST_DRAWS, MORE = 1000, 4
 #: permutations, and so the errors of their p-values.
 STOP = 50
 #: Number of permutations as extreme below which even the maximum number drawn is too small.
-LEAST = 5
+LEAST_EXTREME = 5
 #: Numbers that are drawn at a time: 8 MB.
 NUMBERS = 2**20
 #: Patterns of ties whose arrangements are remembered: 6 MB.
@@ -139,9 +139,9 @@ class Arrangements:
         doubtful = (change > TOLERANCE) | self._few
         for j, c in zip(small[doubtful].tolist(), change[doubtful].tolist(), strict=True):
             p, (drawn, extreme) = float(p_value[j]), self._drawn_p_value(columns[j], float(left[j]))
-            if extreme < LEAST and c <= CREDIBLE and not self._few:
+            if extreme < LEAST_EXTREME and c <= CREDIBLE and not self._few:
                 drawn = min(drawn, p * math.exp(c))
-            elif extreme < LEAST:  # twice the smaller of two p-values is one
+            elif extreme < LEAST_EXTREME:  # twice the smaller of two p-values is one
                 drawn = 2 * min(drawn, self._bound(bases[j, : rank[j]]))
             p_value[j] = max(p, drawn)
         return p_value

@@ -7,9 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import chdtrc
 
-from streamsieve.column_types import BINARY, NOMINAL, NUMERIC, guessed_levels, guessed_types
-from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
+from streamsieve.column_types import (
+    ALWAYS_FEW,
+    BINARY,
+    NOMINAL,
+    NUMERIC,
+    ORDINAL,
+    guessed_levels,
+    guessed_types,
+)
+from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.independence.degenerate_gaussian import information_strength
@@ -17,11 +26,15 @@ from streamsieve.independence.fisher_z import FisherZ, p_value_given
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.independence.p_values import OF_CORRELATIONS, OF_TABLES
 from streamsieve.lazy_p_values import PValues
-from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task
+from streamsieve.protocols import BoolArray, ColumnBlock, FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Bool, Nested, register
 
 #: Level below which p-values of sparse tables are confirmed where there is no test.
 NO_LEVEL = 0.05
+#: Number of levels from which on an ordinal column may be compared as a number.
+MANY_LEVELS = 11
+#: Level at which the table of such a column must depart from its trend for it to be compared by its levels.
+DEPARTURE_LEVEL = 0.01
 #: Ways to test a column: as a number, by the table of its levels and the classes, or by the contrasts
 #: between its levels.
 NUMBER, TABLE, CONTRASTS = range(3)
@@ -36,9 +49,14 @@ class RelevanceByType(RelevanceTest):
     ============ ============================ ==================================
     numeric      correlation (ratio), t or F  correlation, t
     binary       table                        correlation, t
-    ordinal      table                        correlation, t
+    ordinal      table, and trend             correlation, t
     nominal      table                        F test of the means of its levels
     ============ ============================ ==================================
+
+    An ordinal column of more than four levels has two tests: by its table, which detects any dependence, and
+    by its trend, the correlation of its values, which has more power where larger values go with one class.
+    The smaller p-value is doubled.  For rules that compare columns on one scale it is then a number if it has
+    more than ten levels and its table does not depart from the trend.
 
     Parameters
     ----------
@@ -87,7 +105,7 @@ class RelevanceByType(RelevanceTest):
             return self._one_way(X, types, int(used[0]) if len(used) else NUMBER)
         m = len(types)
         reason, statistic, p_value = np.zeros(m, np.uint8), np.zeros(m), np.ones(m)
-        columns = np.zeros(m), np.zeros(m), np.zeros(m, np.int64), types
+        columns = np.zeros(m), np.zeros(m), np.zeros(m, np.int64), types.copy()
         discrete = np.zeros(m, bool)
         for way in used.tolist():
             some = np.flatnonzero(ways == way)
@@ -104,15 +122,53 @@ class RelevanceByType(RelevanceTest):
         if way == NUMBER:
             found = self.correlation.measure(X)
             return found._replace(columns=(*found.columns, np.zeros(m, np.int64), types))
-        zeros = np.zeros(m), np.zeros(m)
         if way == TABLE and self.tables is not None:
-            found = self.tables.measure(X)
-            (levels,) = found.columns
-            if self.comparable:
-                freedom = (levels - 1) * (self.tables.n_classes - 1)
-                found = found._replace(statistic=self._strengths(found.statistic, freedom))
-            return found._replace(columns=(*zeros, levels, types))
+            return self._tabulated(X, types, self.tables)
         return self._contrasts(X, types)
+
+    def _tabulated(self, X: Matrix, types: IntArray, tables: GSquared) -> Relevance:
+        """Test columns by their tables; ordinal ones of more than a few levels by their trends as well."""
+        found = tables.measure(X)
+        (levels,), g = found.columns, found.statistic
+        if self.correlation.alpha is None:
+            reason = np.where(found.reason == IRRELEVANT, RELEVANT, found.reason).astype(np.uint8)
+            found = found._replace(reason=reason)
+        if self.comparable:
+            found = found._replace(statistic=self._strengths(g, (levels - 1) * (tables.n_classes - 1)))
+        found = found._replace(columns=(np.zeros(len(levels)), np.zeros(len(levels)), levels, types))
+        some = np.flatnonzero((types == ORDINAL) & (levels > ALWAYS_FEW))
+        if not len(some):
+            return found
+        trend = self.correlation.measure(X[:, some])
+        numbers = (levels[some] >= MANY_LEVELS) & ~self._departs(g[some], trend.statistic, levels[some])
+        return self._with_trends(found, trend, some, numbers & self.comparable)
+
+    def _with_trends(
+        self, found: Relevance, trend: Relevance, some: IntArray, as_numbers: BoolArray
+    ) -> Relevance:
+        """Return the results of tables, where some columns were tested by their trends, too.
+
+        The smaller p-value is doubled (Bonferroni).  Where only one of the tests has rows enough, it decides.
+        """
+        reason, statistic = found.reason.copy(), found.statistic.copy()
+        mean, norm, levels, types = (column.copy() for column in found.columns)
+        by_table, by_trend = reason[some] != UNRELIABLE, trend.reason != UNRELIABLE
+        p_value = np.array(found.p_value)
+        p = np.minimum(
+            np.where(by_table, p_value[some], 1.0), np.where(by_trend, np.asarray(trend.p_value), 1.0)
+        )
+        p = np.where(by_table & by_trend, np.minimum(2 * p, 1.0), p)
+        either = by_table | by_trend
+        reason[some[either]] = np.where(p <= self.correlation.level, RELEVANT, IRRELEVANT)[either]
+        numbers = by_trend & (as_numbers | (~by_table & self.comparable))
+        if self.comparable:
+            r = np.abs(trend.statistic)
+            statistic[some] = np.where(numbers, r, np.maximum(r, statistic[some]))
+        at = some[numbers]
+        mean[at], norm[at] = (column[numbers] for column in trend.columns)
+        levels[at], types[at] = 0, NUMERIC
+        p_value[some] = p
+        return Relevance(reason, statistic, p_value, (mean, norm, levels, types), found.discrete)
 
     def _strengths(self, g: FloatArray, freedom: IntArray) -> FloatArray:
         """Return likelihood-ratio statistics on the scale of a correlation."""
@@ -140,17 +196,33 @@ class RelevanceByType(RelevanceTest):
             ratio = self._strengths(g, levels - 1)
         return Relevance(reason, ratio, p_value, columns, np.zeros(m, bool))
 
-    def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+    def measure_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single column of numbers by its guessed type; None to leave it to `measure`."""
         levels = guessed_levels(x)
         if levels < 2 or self.tables is None or (levels == 2 and self.comparable):
-            return self.correlation.one(x)  # nominal is never guessed
-        found = self.tables.one(x)
-        if found is None or not self.comparable:
-            return found
-        reason, statistic, p = found
+            return self.correlation.measure_one(x)  # nominal is never guessed
+        found = self.tables.measure_one(x)
+        if found is None:
+            return None
+        reason, g, p = found
         freedom = (levels - 1) * (self.tables.n_classes - 1)
-        return reason, information_strength(statistic, freedom, self.n), p
+        strength = information_strength(g, freedom, self.n) if self.comparable else g
+        if levels <= ALWAYS_FEW:
+            return reason, strength, p
+        trend = self.correlation.measure_one(x)
+        if trend is None or Reason.RELEVANT in (reason, trend[0]):
+            return None
+        r = abs(trend[1])
+        if self.comparable:
+            number = levels >= MANY_LEVELS and not self._departs(g, r, levels)
+            strength = r if number else max(r, strength)
+        return Reason.IRRELEVANT, strength, min(2 * min(p, trend[2]), 1.0)
+
+    def _departs(self, g: Any, r: Any, levels: Any) -> Any:
+        """Whether a table holds more than the trend, by the likelihood ratios of both; elementwise."""
+        contrasts = self.correlation.n_contrasts
+        beyond = g + self.n * np.log1p(-np.minimum(r * r, 1.0 - 1e-15))
+        return chdtrc((levels - 2) * contrasts, np.maximum(beyond, 0.0)) <= DEPARTURE_LEVEL
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

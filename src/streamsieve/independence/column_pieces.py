@@ -1,4 +1,4 @@
-"""A block of columns, dense or sparse, as the kernels of contingency tables take it."""
+"""Blocks of columns, dense or sparse, in the form that the kernels of contingency tables take."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Pieces(NamedTuple):
 
 
 def pieces_of(X: Matrix, n: int) -> Pieces:
-    """Take a block of n rows apart; refuse what is no number."""
+    """Return the arrays of a block of n rows; refuse values that are not finite."""
     if X.dtype.kind not in "fiub":
         raise InputTypeError(f"columns must be numeric; got {X.dtype}: encode categories as numbers first")
     if X.shape[0] != n:
@@ -37,7 +37,7 @@ def pieces_of(X: Matrix, n: int) -> Pieces:
 
 
 def begins_with_bits(pieces: Pieces) -> bool:
-    """Whether the first column of a block holds one value besides 0 at most."""
+    """Whether the first column of a block holds at most one value besides 0."""
     pointers, values = pieces.pointers, pieces.values
     first = values[: pointers[1]] if len(pointers) > 1 else values[:0]
     others = first[first != 0]

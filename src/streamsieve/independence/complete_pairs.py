@@ -12,11 +12,11 @@ import scipy.sparse as sp
 
 from streamsieve._kernels import paired
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
-from streamsieve.dependence.blocks import column_slices, dense_column, with_missing
+from streamsieve.dependence.blocks import CenteredColumns, column_slices, dense_column, with_missing
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts as target_contrasts
-from streamsieve.independence.confirmation import Columns, Confirmation
-from streamsieve.independence.discreteness import distinct_values, few_values
+from streamsieve.independence.confirmation import Confirmation
+from streamsieve.independence.discreteness import with_few_values
 from streamsieve.independence.fisher_z import ONLINE_LEVEL, FisherZ, p_value_given
 from streamsieve.lazy_p_values import PValues, ReplacedPValues
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
@@ -69,7 +69,7 @@ class CompletePairsFisherZ(RelevanceTest):
             reason[rest], statistic[rest] = found.reason, found.statistic
             if isinstance(found.p_value, PValues):
                 p_value = ReplacedPValues(p_value, rest, found.p_value)
-        discrete = distinct_values(X) <= few_values(self.n) if self.complete.discrete_target else None
+        discrete = with_few_values(X) if self.complete.discrete_target else None
         return Relevance(reason, statistic, p_value, discrete=discrete)
 
     def _confirmed(
@@ -99,7 +99,7 @@ class CompletePairsFisherZ(RelevanceTest):
         centered = x - x[0]
         mean = float(x[0] + centered.mean())
         norm = np.array([np.linalg.norm(centered - centered.mean())])
-        column = Columns(column_slices(x[:, None]), sparse=False, mean=np.array([mean]), norm=norm)
+        column = CenteredColumns(column_slices(x[:, None]), sparse=False, mean=np.array([mean]), norm=norm)
         p = confirmation.p_values(column, np.array([p_value]), exact=self.complete.online)
         return float(p[0])
 
@@ -127,9 +127,9 @@ class CompletePairsFisherZ(RelevanceTest):
         freedom[untestable] = 0  # no test: the p-value is 1
         return np.where(untestable, UNRELIABLE, reason).astype(np.uint8), statistic, freedom, contrasts
 
-    def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+    def measure_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single complete column; None if it has missing values."""
-        return self.complete.one(x)
+        return self.complete.measure_one(x)
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:

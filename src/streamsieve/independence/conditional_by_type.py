@@ -26,11 +26,11 @@ from streamsieve.independence.degenerate_gaussian import (
 )
 from streamsieve.protocols import FloatArray
 
-#: Takes the place of a column's number for the target.
+#: Number of the target, in place of a column's number.
 TARGET = -1
-#: Columns that may be given.
+#: Maximum size of a conditioning set.
 MOST_GIVEN = 3
-#: Slots for products to begin with.
+#: Initial number of slots for products.
 FIRST_SLOTS = 16
 #: Determinant of correlations up to which columns count as nearly collinear, and the distance from the
 #: critical value of lambda up to which a test is close: the digits that are lost above it are fewer.
@@ -40,7 +40,7 @@ NO_SLOT, NO_NEWCOMER = -1, -2
 
 
 class TestedByType(NamedTuple):
-    """A statistic, its p-value, and whether the rows suffice for the test."""
+    """A statistic, its p-value, and whether there are enough rows for the test."""
 
     statistic: float
     p_value: float
@@ -48,7 +48,7 @@ class TestedByType(NamedTuple):
 
 
 class ConditionalByType:
-    """Columns by their numbers, and tests of one of them and the target given others.
+    """Columns by number, and tests of one of them and the target given others.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class ConditionalByType:
         self._critical = _critical(test)
 
     def add(self, column: int, values: FloatArray, kind: int) -> None:
-        """Take a column of a type, a position in ``column_types.TYPES``."""
+        """Add a column of a type, a position in ``column_types.TYPES``."""
         new = self._embedded[column] = embedded(values, kind)
         if new.basis.shape[1] == 1:
             self._add_products(column, new)
@@ -121,10 +121,11 @@ class ConditionalByType:
             yield tuple(members[:size].tolist())
 
     def given(self, column: int, others: Sequence[int]) -> TestedByType:
-        """Test a column and the target given others, three at most."""
+        """Test a column and the target given up to three others."""
         of = [self._embedded[each] for each in (column, *others)]
         if self.test.tables is not None and all(each.discrete for each in of):
-            found = self.test.tables.given(of[0].values, np.column_stack([each.values for each in of[1:]]))
+            Z = np.column_stack([each.values for each in of[1:]])
+            found = self.test.tables.given(of[0].values, Z, confirm=False)
             return TestedByType(found.statistic, found.p_value, bool(found.reliable))
         tested = self._compared((column, TARGET, *others))
         if tested is None:

@@ -1,9 +1,8 @@
-"""Confirmed p-values of correlations: the t test, held against a second test where it cannot be trusted."""
+"""Confirmed p-values of correlations: the t test, checked by a second test where it is unreliable."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +12,7 @@ import scipy.sparse as sp
 from scipy.special import betainc, gammaln, ndtr, ndtri
 
 from streamsieve._kernels import confirmation as kernel
-from streamsieve.dependence.blocks import DENSE_VALUES, ColumnSlices, Doubt, row_by_row
+from streamsieve.dependence.blocks import DENSE_VALUES, CenteredColumns, Doubt, row_by_row
 from streamsieve.independence.discreteness import two_by_two
 from streamsieve.independence.permuted_targets import PermutedTargets
 from streamsieve.independence.table_p_values import fisher
@@ -25,7 +24,7 @@ TOLERANCE = 0.1
 #: The same for the second test, which replaces the first where it is worse.
 SCORES_TOLERANCE = 0.25
 #: Normal quantile beyond which no more digits of a p-value matter: 1e-15.
-FAR = 8.0
+LARGEST_QUANTILE = 8.0
 #: Fewest rows expected in a cell of a 2 x 2 table for the t test.
 LEAST_EXPECTED = 5
 #: Steps that bring the root of a convex cubic to all digits from at most 1.3 times its value.
@@ -34,47 +33,12 @@ NEWTON_STEPS = 6
 MOST_WAITING = 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """Some columns that vary: their values one after the other, means, and lengths when centered."""
-
-    slices: ColumnSlices
-    sparse: bool
-    mean: FloatArray
-    norm: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.mean)
-
-    @classmethod
-    def of_residuals(cls, rows: FloatArray) -> Columns:
-        """Return columns that are centered and of unit length, given as the rows of an array."""
-        m, n = rows.shape
-        slices = ColumnSlices(
-            np.arange(m + 1) * n, np.zeros(0, np.int32), np.ascontiguousarray(rows).reshape(-1)
-        )
-        return cls(slices, sparse=False, mean=np.zeros(m), norm=np.ones(m))
-
-    def standardized(self, n: int) -> FloatArray:
-        """Return the columns as rows of n values, centered and of unit length."""
-        pointers, rows, values = self.slices
-        Z = np.zeros((len(self), n)) if self.sparse else values.reshape(len(self), n).copy()
-        if self.sparse:
-            Z[np.repeat(np.arange(len(self)), np.diff(pointers)), rows] = values
-        Z -= self.mean[:, None]
-        Z -= Z.mean(axis=1, keepdims=True)
-        Z /= np.linalg.norm(Z, axis=1, keepdims=True)
-        return Z
-
-    def at(self, some: IntArray) -> Columns:
-        """Return some of them, by increasing positions."""
-        if len(some) == len(self):
-            return self
-        return Columns(self.slices.at(some), self.sparse, self.mean[some], self.norm[some])
+#: See `_kernels.confirmation.doubtful`.
+Limits = tuple[BoolArray, tuple[float, float, float, float, float], tuple[float, float, float, float]]
 
 
 class Confirmation:
-    """What confirms p-values against one target: its moments, classes and normal scores.
+    """Confirmation of p-values against one target, by its moments, classes and normal scores.
 
     Under independence all arrangements of the target are equally probable.  Over them, the correlation with a
     column is normal up to a skewness of ``g_x g_y / sqrt(n)`` and an excess kurtosis of ``k_x k_y / n``,
@@ -111,9 +75,9 @@ class Confirmation:
         self.n, self._contrasts = basis.shape
         self._freedom = self.n - self._contrasts - 1 - (given or 0)
         self._basis, self._y = basis, np.ascontiguousarray(basis[:, 0])
-        #: P-values that were not read yet, oldest first; they hold columns.
+        #: P-values not read yet, oldest first, with the columns that they hold.
         self._waiting: deque[tuple[ConfirmedOnAccess, int]] = deque()
-        #: Number of columns that they held at first.
+        #: Number of columns that these held when they were added.
         self._held = 0
         low, high = self._y.min(), self._y.max()
         second = self._y == high
@@ -144,7 +108,7 @@ class Confirmation:
 
     @cached_property
     def _classes(self) -> tuple[IntArray, IntArray]:
-        """The classes of the last resort, and their sizes: a numeric target is split at its median."""
+        """Classes for Hoeffding's bound, and their sizes; a numeric target is split at its median."""
         if not self._numeric:
             return self._codes, self._counts
         above = self._y > np.median(self._y)
@@ -175,7 +139,7 @@ class Confirmation:
     def _scores_moments(self) -> tuple[float, float, float]:
         return _moments(self._scores)
 
-    def _tables(self, columns: Columns, *, exact: bool) -> tuple[IntArray, IntArray, BoolArray]:
+    def _tables(self, columns: CenteredColumns, *, exact: bool) -> tuple[IntArray, IntArray, BoolArray]:
         """Return 2 x 2 tables, 0 for columns of more values, and which have Fisher's exact p-value."""
         ones, both = found = np.zeros((2, len(columns)), np.int64)
         kernel.two_by_two(*columns.slices, columns.sparse, self._second, found)
@@ -190,18 +154,26 @@ class Confirmation:
         """Return Fisher's exact p-values of 2 x 2 tables."""
         return fisher(self.n, int(self._counts[1]), ones, both)
 
-    def doubtful_at(self, level: float, columns: Columns) -> BoolArray:
-        """Return the columns whose decision at a level may not be that of the t or F test."""
+    def limits(self, level: float, least: float) -> Limits:
+        """Return what `doubtful_at` must know of a level; t is trusted for every column below ``least``."""
         second = self._second if self.two else np.zeros(0, bool)
-        quantile = min(-float(ndtri(level / 2)), FAR) if level < self.sure else 0.0
-        if not len(second) and not quantile:
-            return np.zeros(len(columns), bool)
         fewest = LEAST_EXPECTED * self.n / float(self._counts.min())
-        found, doubt = np.empty(len(columns), bool), (*self._target_terms, TOLERANCE)
+        square = min(-float(ndtri(level / 2)), LARGEST_QUANTILE) ** 2 if level < self.sure else 0.0
+        # the bound of a normal quantile in `_kernels.column_products` is one for t, not for F
+        freedom = self.n - 2.0 if self._contrasts == 1 else np.inf
+        return second, (fewest, square, least, freedom, LARGEST_QUANTILE**2), (*self._target_terms, TOLERANCE)
+
+    def doubtful_at(
+        self, limits: Limits, columns: CenteredColumns, size: FloatArray
+    ) -> npt.NDArray[np.uint8]:
+        """Return 1 for columns whose decision at a level may not be that of the t or F test.
+
+        And 2 for those of which only the p-value may be another.  ``size`` has their correlations (ratios).
+        """
+        found = np.empty(len(columns), np.uint8)
         kernel.doubtful(
-            *columns.slices, columns.sparse, columns.mean, columns.norm, self.n, second, fewest, quantile,
-            doubt, found,
-        )  # fmt: skip
+            *columns.slices, columns.sparse, columns.mean, columns.norm, self.n, size, *limits, found
+        )
         return found
 
     @cached_property
@@ -220,7 +192,7 @@ class Confirmation:
         """The largest skewness, and the largest and smallest excess kurtosis, that n numbers can have."""
         return np.array([[self.n**0.5, self.n**0.5], [self.n, -2.0]])
 
-    def _column_moments(self, columns: Columns) -> FloatArray:
+    def _column_moments(self, columns: CenteredColumns) -> FloatArray:
         """Return skewness and kurtosis and, for a numeric target, the correlation with its normal scores."""
         found = np.empty((3 if self._numeric else 2, len(columns)))
         y = self._scores if self._numeric else self._y
@@ -247,7 +219,7 @@ class Confirmation:
         )
         return doubtful
 
-    def p_values(self, columns: Columns, p_value: FloatArray, *, exact: bool) -> FloatArray:
+    def p_values(self, columns: CenteredColumns, p_value: FloatArray, *, exact: bool) -> FloatArray:
         """Return the confirmed p-values of some columns.
 
         Parameters
@@ -280,7 +252,7 @@ class Confirmation:
         p_value[rest] = p
         return p_value
 
-    def _permute(self, columns: Columns, rest: IntArray, p: FloatArray, trusted: FloatArray) -> None:
+    def _permute(self, columns: CenteredColumns, rest: IntArray, p: FloatArray, trusted: FloatArray) -> None:
         """Replace p-values of some columns by those of permutations, where these resolve them."""
         least = self._permuted.resolution
         worth = np.flatnonzero((p > least / 10) & (trusted > least))
@@ -296,7 +268,7 @@ class Confirmation:
         return float(_trusted(self._extremes, self._moments, self.n, TOLERANCE).max())
 
     def doubt(self, least: float) -> Doubt:
-        """Return what marks columns that may be in doubt, from a squared correlation ``least`` on."""
+        """Return the parameters that mark doubtful columns, from a squared correlation ``least`` on."""
         # sums in another order than those of gathered columns
         return least, *self._target_terms, TOLERANCE * (1 - 1e-6)
 
@@ -312,17 +284,19 @@ class Confirmation:
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_waiting": deque(), "_held": 0}
 
-    def _scored(self, columns: Columns, p_value: FloatArray) -> FloatArray:
+    def _scored(self, columns: CenteredColumns, p_value: FloatArray) -> FloatArray:
         """Return p-values confirmed by the normal scores of columns and, where ties leave doubt, bounds."""
         found, basis = np.empty((3, len(columns))), self._scores[:, None] if self._numeric else self._basis
-        kernel.scored(*columns.slices, columns.sparse, self._table, np.ascontiguousarray(basis), found)
+        kernel.scored(
+            *columns.slices, columns.sparse, columns.orders(), self._table, np.ascontiguousarray(basis), found
+        )
         p_value = np.maximum(p_value, self._tested(found[2]))
         moments = self._scores_moments if self._numeric else self._moments
         tied = np.flatnonzero(p_value < _trusted(found, moments, self.n, SCORES_TOLERANCE))
         if len(tied):
             codes, counts = self._classes
             bounds, some = np.empty((len(tied), len(counts))), columns.at(tied)
-            kernel.bounds(*some.slices, some.sparse, self._table, codes, counts, bounds)
+            kernel.bounds(*some.slices, some.sparse, some.orders(), self._table, codes, counts, bounds)
             tests = 1 if len(counts) == 2 else len(counts)
             p_value[tied] = np.maximum(p_value[tied], np.minimum(1.0, tests * bounds.min(axis=1)))
         return p_value
@@ -339,7 +313,7 @@ class ConfirmedOnAccess(PValues):
 
     Parameters
     ----------
-    confirmation : what confirms them
+    confirmation : the method of confirmation
     columns : the columns
     before : their p-values by the t or F test
     known : confirmed p-values, NaN where they are not known yet
@@ -348,7 +322,7 @@ class ConfirmedOnAccess(PValues):
     __slots__ = ("_before", "_columns", "_confirmation", "_known", "_open")
 
     def __init__(
-        self, confirmation: Confirmation, columns: Columns, before: PValues, known: FloatArray
+        self, confirmation: Confirmation, columns: CenteredColumns, before: PValues, known: FloatArray
     ) -> None:
         self._confirmation, self._columns, self._before, self._known = confirmation, columns, before, known
         #: Positions of those whose values ``_columns`` holds.
@@ -408,6 +382,6 @@ def _trusted(found: FloatArray, target: tuple[float, float, float], n: int, tole
     """
     a, b = _terms(found, target, n, light=tolerance == TOLERANCE)
     square = np.empty(len(a))
-    kernel.trusted_squares(a, b, tolerance, FAR**2, NEWTON_STEPS, square)
-    levels: FloatArray = np.where(square < FAR**2, 2 * ndtr(-np.sqrt(square)), 0.0)
+    kernel.trusted_squares(a, b, tolerance, LARGEST_QUANTILE**2, NEWTON_STEPS, square)
+    levels: FloatArray = np.where(square < LARGEST_QUANTILE**2, 2 * ndtr(-np.sqrt(square)), 0.0)
     return levels

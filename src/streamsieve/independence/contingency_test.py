@@ -22,16 +22,16 @@ from streamsieve.dependence.target import discretize_target
 from streamsieve.exceptions import BadValueError, SchemaError
 from streamsieve.independence import table_p_values
 from streamsieve.independence.column_pieces import Pieces, begins_with_bits, pieces_of
-from streamsieve.independence.p_values import OF_TABLES, chosen
+from streamsieve.independence.p_values import OF_TABLES, resolve_auto
 from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, Int
 
-#: Ways to count degrees of freedom, in the order that the kernels know.
+#: Methods of counting degrees of freedom, in the order of the kernels' codes.
 DEGREES = ("nominal", "zero_cells", "strata")
-#: Which table must have rows enough.
+#: Tables that must have enough rows.
 RELIABLE = ("nominal", "occupied")
-#: Rows that a degree of freedom needs.
+#: Minimum number of rows per degree of freedom.
 ROWS_PER_FREEDOM = 5
 MOST_BINS = 1024
 
@@ -44,7 +44,7 @@ class TableRelevance(NamedTuple):
     #: Reason codes of the ledger: relevant, irrelevant, constant, or unreliable test.
     reason: npt.NDArray[np.uint8]
     statistic: FloatArray
-    #: What is tested and its degrees of freedom; see `table_p_values.p_value_or_fisher`.
+    #: Test statistic and its degrees of freedom; see `table_p_values.p_value_or_fisher`.
     tested: FloatArray
     freedom: FloatArray
     #: Number of levels: 1 is a constant column, 2 a binary one.
@@ -58,7 +58,7 @@ class Tested(NamedTuple):
     #: Degrees of freedom; by "moments" those of the gamma distribution, and 0 where the p-value is exact.
     freedom: float
     p_value: float
-    #: Whether there are rows enough.
+    #: Whether there are enough rows.
     reliable: bool
 
 
@@ -94,7 +94,7 @@ class TableTest(RelevanceTest):
         check_choice("degrees", degrees, DEGREES)
         check_number("bins", bins, low=2, high=MOST_BINS, integer=True)
         check_choice("reliable", reliable, RELIABLE)
-        way = chosen(p_value, OF_TABLES)
+        way = resolve_auto(p_value, OF_TABLES)
         self._bind(discretize_target(y, task), alpha, degrees, bins, reliable, way, exact)
 
     def _bind(
@@ -114,7 +114,7 @@ class TableTest(RelevanceTest):
 
     @property
     def most_levels(self) -> int:
-        """Levels that a column can have."""
+        """Maximum number of levels of a column."""
         return max(int(kernel.most_levels(self.n)), self.bins)
 
     @property
@@ -124,18 +124,18 @@ class TableTest(RelevanceTest):
 
     @property
     def rows_per_freedom(self) -> int:
-        """Rows that a test given nothing needs per degree of freedom."""
+        """Number of rows per degree of freedom needed by a test given nothing."""
         return 1 if self.by_moments else ROWS_PER_FREEDOM
 
     @property
     def rules(self) -> tuple[int, bool, int, bool, bool, float]:
-        """Rows per degree of freedom, whether occupied cells count, the degrees' rule, and how to test."""
+        """Rows per degree of freedom, whether occupied cells count, and codes of the degrees and the test."""
         degrees = DEGREES.index(self.degrees)
         occupied = self.reliable == "occupied"
         return ROWS_PER_FREEDOM, occupied, degrees, self._pearson, self.by_moments, self.alpha
 
     def bounds(self, levels: int, conditioned: int) -> FloatArray:
-        """Return the critical values that a search takes, for columns of up to ``levels`` categories."""
+        """Return the critical values for a search, for columns of up to ``levels`` categories."""
         if self.by_moments:
             return table_p_values.gamma_bounds(self.alpha)
         bounds = self.critical(levels, conditioned)[None]
@@ -160,12 +160,19 @@ class TableTest(RelevanceTest):
         return self._critical
 
     def p_values(self, tested: FloatArray, freedom: FloatArray) -> PValues:
-        """Return the p-values of what was tested, computed on access."""
+        """Return the p-values of test statistics, computed on access."""
         ones = int(self.class_counts[-1])
         return PValues(partial(table_p_values.p_value_or_fisher, self.n, ones), tested, freedom)
 
     def relevance(self, X: Matrix) -> TableRelevance:
         """Test every column of a block against the target."""
+        found, fewest, pieces = self._counted(X)
+        if self.by_moments:
+            self._decide(found, fewest, pieces)
+        return found
+
+    def _counted(self, X: Matrix) -> tuple[TableRelevance, IntArray, tuple[Any, ...]]:
+        """Return tests that are not yet compared with the level by moments, and rows of the rarest levels."""
         m = X.shape[1]
         reason = np.empty(m, np.uint8)
         (statistic, tested, freedom), (fewest, levels) = np.empty((3, m)), np.empty((2, m), np.int64)
@@ -186,7 +193,7 @@ class TableTest(RelevanceTest):
             return done
 
         def work(low: int, high: int) -> None:
-            # what knows nothing but bits is compiled in a third of the time, and all that most data needs
+            # the kernel for bits alone compiles in a third of the time, and is enough for most data
             done = measure(low, high, None) if bits else low
             if done < high:
                 measure(done, high, np.empty(kernel.most_levels(self.n) + 1))
@@ -198,15 +205,12 @@ class TableTest(RelevanceTest):
                 f"column {j} holds NaN or infinity, which is no level: drop such rows or fill them in",
                 j, math.nan,
             )  # fmt: skip
-        found = TableRelevance(reason, statistic, tested, freedom, levels)
-        if self.by_moments:
-            self._decide(found, fewest, pieces)
-        return found
+        return TableRelevance(reason, statistic, tested, freedom, levels), fewest, pieces
 
     def _decide(self, found: TableRelevance, fewest: IntArray, pieces: tuple[Any, ...]) -> None:
         """Compare tables with the level, and confirm the p-values of sparse ones."""
         reason, _, tested, freedom, levels = found
-        if self.exact:  # an online rule needs all p-values, and has its own levels
+        if self.exact:  # an online procedure needs all p-values, and has its own levels
             some = np.flatnonzero(freedom < 0)
             tested[some], freedom[some] = self.p_values(tested, freedom)[some], 0
             reason[some[tested[some] <= self.alpha]] = RELEVANT
@@ -236,7 +240,7 @@ class TableTest(RelevanceTest):
         discrete = np.ones(len(reason), bool)
         return Relevance(reason, statistic, self.p_values(tested, freedom), (levels,), discrete)
 
-    def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+    def measure_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single column of numbers; None if it is constant, not finite, or cannot be tested."""
         if not math.isfinite(float(x.sum())):
             return None
@@ -246,18 +250,19 @@ class TableTest(RelevanceTest):
         relevant = Reason.RELEVANT if reason[0] == _CODES[0] else Reason.IRRELEVANT
         return relevant, float(statistic[0]), float(self.p_values(tested, freedom)[0])
 
-    def given(self, x: npt.ArrayLike, Z: npt.ArrayLike) -> Tested:
+    def given(self, x: npt.ArrayLike, Z: npt.ArrayLike, *, confirm: bool = True) -> Tested:
         """Test one column and the target given the columns of Z, three at most.
 
         Parameters
         ----------
         x : one number per row
         Z : (rows, columns) array of what is given
+        confirm : whether to confirm a p-value of up to the level; a search through many sets does not
 
         Returns
         -------
         Tested
-            statistic, degrees of freedom, p-value, and whether the rows suffice.
+            statistic, degrees of freedom, p-value, and whether there are enough rows.
         """
         x, Z = np.asarray(x), np.asarray(Z)
         if x.shape != (self.n,) or Z.ndim != 2 or Z.shape[0] != self.n or not 0 <= Z.shape[1] <= 3:
@@ -266,14 +271,15 @@ class TableTest(RelevanceTest):
                 f"{x.shape} and {Z.shape}"
             )
         both = np.column_stack([x, Z])
-        alone = self.relevance(both)
         if self.by_moments and not Z.shape[1]:
+            alone = self.relevance(both)
             p = float(self.p_values(alone.tested, alone.freedom)[0])
             tested = alone.reason[0] not in _CODES[2:]
             return Tested(float(alone.statistic[0]), max(float(alone.freedom[0]), 0.0), p, tested)
-        columns = self.encode(self.pieces(both), np.arange(both.shape[1]), np.arange(self.n), self.n)
+        alone, _, pieces = self._counted(both)
+        columns = self.encode(pieces, np.arange(both.shape[1]), np.arange(self.n), self.n)
         found = self._given(columns, alone.levels)
-        if self.by_moments and found.p_value <= self.alpha:
+        if confirm and self.by_moments and found.p_value <= self.alpha:
             strata = np.unique(columns[1:], axis=1, return_inverse=True)[1].ravel()
             tables = table_p_values.tables_of(columns[0], self.y, strata)
             p = table_p_values.confirmed(found.p_value, tables, table_p_values.draws_for(self.alpha))
@@ -319,7 +325,7 @@ class TableTest(RelevanceTest):
         return Tested(statistic, freedom, p, bool(reliable))
 
     def pieces(self, X: Matrix) -> Pieces:
-        """Return the parts of a block of columns as the kernels take them."""
+        """Return the arrays of a block of columns in the form of kernel arguments."""
         return pieces_of(X, self.n)
 
     def encode(
@@ -333,7 +339,7 @@ class TableTest(RelevanceTest):
     def encode_two(
         self, pieces: tuple[Any, ...], chosen: IntArray, place: IntArray, width: int
     ) -> npt.NDArray[np.uint16]:
-        """Return what :meth:`encode` does, of columns of two levels; most have two values, not two bins."""
+        """Return the same as :meth:`encode`, for columns of two levels, most of which have two values."""
         out = np.zeros((len(chosen), width), np.uint16)
         if kernel.encode_two(*pieces, chosen, place, out):
             return out

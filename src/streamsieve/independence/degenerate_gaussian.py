@@ -1,4 +1,4 @@
-"""Tests between columns of different types: categories as indicators, numbers as they are, and Wilks' lambda.
+"""Tests between columns of different types: Wilks' lambda of numbers and indicators of categories.
 
 A nominal column is embedded as the indicators of its levels, any other as itself; the target as its
 contrasts.  Independence of two columns given others is then that of two groups of residuals of a linear
@@ -24,10 +24,10 @@ from streamsieve.column_types import NOMINAL, NUMERIC
 from streamsieve.dependence.information import c_log_c
 from streamsieve.protocols import FloatArray, IntArray
 
-#: Share of its variance below which nothing is left of a column: it is a linear function of the others.
-NOTHING = 1e-10
-#: Numbers that are compared without matrices: two, given at most three.
-FEW = 5
+#: Share of its variance below which a residual is rounding: the column is a linear function of the others.
+COLLINEAR = 1e-10
+#: Maximum number of numeric columns compared without matrices: two, given at most three.
+MOST_NUMBERS = 5
 
 
 class Levels(NamedTuple):
@@ -40,14 +40,14 @@ class Levels(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """A column as it is compared with others."""
+    """A column in the form in which it is compared with others."""
 
     #: Position in ``column_types.TYPES``.
     kind: int
     values: FloatArray
     #: Centered columns of unit length, (rows, indicators).
     basis: FloatArray
-    #: What tables need to know of a column that is no number.
+    #: Levels for contingency tables; None for numbers.
     levels: Levels | None
 
     @property
@@ -84,7 +84,7 @@ def embedded(values: FloatArray, kind: int) -> Embedded:
 
 @lru_cache(maxsize=4)
 def logs(n: int) -> FloatArray:
-    """Return c ln c of every count up to n, for the numbers of rows that come again and again."""
+    """Return c ln c of every count up to n; cached, as the same numbers of rows recur."""
     logs = c_log_c(n)
     logs.flags.writeable = False
     return logs
@@ -104,7 +104,7 @@ def compared(gram: FloatArray, n: int, x: IntArray, y: IntArray, z: IntArray) ->
     Comparison
         With p = 1 if x or y is a linear function of z; None if there are too few rows.
     """
-    if len(gram) <= FEW and len(x) == len(y) == 1:
+    if len(gram) <= MOST_NUMBERS and len(x) == len(y) == 1:
         return compared_numbers(gram.tolist(), n, int(x[0]), int(y[0]), z.tolist())
     both = np.concatenate([x, y])
     left = gram[np.ix_(both, both)]
@@ -140,14 +140,14 @@ def compared_numbers(gram: list[list[float]], n: int, x: int, y: int, given: lis
         pivot = max(rest, key=lambda k: gram[k][k])
         rest.remove(pivot)
         top = gram[pivot]
-        if top[pivot] <= NOTHING:
+        if top[pivot] <= COLLINEAR:
             break
         rank += 1
         for i in (x, y, *rest):
             share = gram[i][pivot] / top[pivot]
             gram[i] = [value - share * above for value, above in zip(gram[i], top, strict=True)]
     freedom = n - 2.0 - rank
-    if gram[x][x] <= NOTHING or gram[y][y] <= NOTHING:
+    if gram[x][x] <= COLLINEAR or gram[y][y] <= COLLINEAR:
         return Comparison(0.0, 1.0, 0)
     if freedom < 1:
         return None
@@ -166,9 +166,9 @@ def _inverse_root(products: FloatArray) -> FloatArray:
     """Return W with W'AW = 1 over the space in which the symmetric matrix A is not 0."""
     if products.shape == (1, 1):
         only = products[0, 0]
-        return np.array([[1 / math.sqrt(only)]]) if only > NOTHING else np.zeros((1, 0))
+        return np.array([[1 / math.sqrt(only)]]) if only > COLLINEAR else np.zeros((1, 0))
     values, vectors = np.linalg.eigh(products)
-    some = values > NOTHING * max(1.0, values[-1])
+    some = values > COLLINEAR * max(1.0, values[-1])
     root: FloatArray = vectors[:, some] / np.sqrt(values[some])
     return root
 

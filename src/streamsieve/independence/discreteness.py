@@ -37,28 +37,33 @@ def first_values(X: Matrix) -> npt.NDArray[np.uint8] | None:
     return None if sp.issparse(X) else _first_values(X)
 
 
-def distinct_values(
+def with_few_values(
     X: Matrix, two: BoolArray | None = None, first: npt.NDArray[np.uint8] | None = None
-) -> IntArray:
-    """Count the distinct values of every column, without missing ones; those beyond few count as one.
+) -> BoolArray:
+    """Return which columns have few distinct values, without missing ones.
 
     ``two``: which columns are known to have two; ``first``: the `first_values`; if either is known.
     """
     n, m = X.shape
     most = few_values(n)
-    open_ = np.ones(m, bool) if two is None else ~two
-    counts = np.where(open_, most + 1, 2)
-    first = first_values(X) if first is None and open_.any() else first
-    if first is not None:
-        open_ &= first <= most + 1
+    few = np.zeros(m, bool) if two is None else two.copy()
+    if sp.issparse(X):
+        few |= np.diff(X.indptr) < most  # whatever the values are
+        open_ = ~few
+    else:
+        open_ = ~few
+        first = first_values(X) if first is None and open_.any() else first
+        open_ &= True if first is None else first <= most + 1
     chosen = np.flatnonzero(open_)
+    if not len(chosen):
+        return few
     # slices of a sparse block are no copy, and those of a dense one are
     pointers, _, values = column_slices(X, None if sp.issparse(X) else chosen)
     places = chosen if sp.issparse(X) else np.arange(len(chosen))
     found = np.empty(len(chosen), np.int64)
     of_columns.distinct(pointers, values.astype(np.float64, copy=False), places, n, most, found)
-    counts[chosen] = found
-    return counts
+    few[chosen] = found <= most
+    return few
 
 
 def _first_values(X: FloatArray) -> npt.NDArray[np.uint8]:
@@ -78,12 +83,12 @@ def two_by_two(
     Rows with one of the two values, and those of them in the ``second`` class; 0 for a column of more values.
     ``first``: the `first_values`, if they are known.
     """
-    if sp.issparse(X) or X.strides[1] != X.itemsize:
+    if X.strides[1] != X.itemsize:
         counts = np.empty((2, X.shape[1]), np.int64)
-        of_columns.two_by_two(*column_slices(X), sp.issparse(X), second, counts)
+        of_columns.two_by_two(*column_slices(X), False, second, counts)  # noqa: FBT003
         return counts[0], counts[1]
-    ones, both = np.zeros((2, X.shape[1]), np.int64)
     few = (_first_values(X) if first is None else first) <= 3
+    ones, both = np.zeros((2, X.shape[1]), np.int64)
     if few.any():
         some = slice(None) if few.mean() > 0.5 else np.flatnonzero(few)
         ones[some], both[some] = _two_by_two(_row_major(X[:, some]), second.astype(np.float64))

@@ -17,6 +17,7 @@ from streamsieve._kernels import student_t
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
 from streamsieve.dependence.blocks import (
     NO_DOUBT,
+    CenteredColumns,
     Doubt,
     column_products,
     column_slices,
@@ -25,18 +26,20 @@ from streamsieve.dependence.blocks import (
 )
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels, contrasts
-from streamsieve.independence.confirmation import Columns, Confirmation, ConfirmedOnAccess
-from streamsieve.independence.discreteness import distinct_values, few_values, first_values, is_discrete
-from streamsieve.independence.p_values import OF_CORRELATIONS, chosen
+from streamsieve.independence.confirmation import Confirmation, ConfirmedOnAccess, Limits
+from streamsieve.independence.discreteness import first_values, is_discrete, with_few_values
+from streamsieve.independence.p_values import OF_CORRELATIONS, resolve_auto
 from streamsieve.independence.rough_p_values import RoughAndReplaced, RoughPValues
 from streamsieve.lazy_p_values import PValues, ReplacedPValues
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, register
 
-#: A correlation from which on it is 1 up to rounding.
+#: Correlations from this value on are 1 up to rounding.
 PERFECT = 1 - 1e-12
 #: Level up to which p-values are confirmed for an online FDR procedure.
 ONLINE_LEVEL = 0.05
+#: Levels between which an online FDR procedure takes p-values for rough at first: of its own order.
+ROUGH_LEVELS = (ONLINE_LEVEL, 0.01, 0.002, 0.0004)
 
 
 def p_value_given(
@@ -167,7 +170,7 @@ class FisherZ(RelevanceTest):
         p_value: str = "auto",
         online: bool = False,
     ) -> None:
-        basis, labels, way = contrasts(y, task), class_labels(y, task), chosen(p_value, OF_CORRELATIONS)
+        basis, labels, way = contrasts(y, task), class_labels(y, task), resolve_auto(p_value, OF_CORRELATIONS)
         self._bind(basis, alpha, labels, signed=signed, p_value=way, online=online)
 
     def _bind(
@@ -250,13 +253,16 @@ class FisherZ(RelevanceTest):
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target; means and norms are kept for redundancy rules."""
         marked = np.empty(X.shape[1], bool) if self.online and self._marks and marks_doubtful(X) else None
-        found = self.relevance(X, marked)
+        tables = None
+        if self.online and self._by_tables and sp.issparse(X):
+            tables = np.empty((2, X.shape[1]), np.int64)
+        found = self.relevance(X, marked, tables)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
         found = found._replace(r=statistic)
         if self._confirmed_from < math.inf and not self.online:
             return self._confirmed(X, reason, PValues(self.p_values, statistic), found)
-        p_values = RoughPValues(self.p_values, statistic, self._critical_of, ONLINE_LEVEL)
-        return self._online(X, reason, p_values, found, marked)
+        p_values = RoughPValues(self.p_values, statistic, self._critical_of, ROUGH_LEVELS)
+        return self._online(X, reason, p_values, found, marked, tables)
 
     @property
     def _marks(self) -> bool:
@@ -264,9 +270,22 @@ class FisherZ(RelevanceTest):
         return self._confirmed_from < math.inf and self.n_contrasts == 1
 
     @cached_property
+    def _by_tables(self) -> bool:
+        """Whether columns of two values have the p-values of their tables."""
+        return self._confirmed_from < math.inf and self._confirmation.two
+
+    @cached_property
+    def _sure(self) -> float:
+        """Correlation (ratio) up to which t is trusted for every column."""
+        return float(self._critical_of(np.array(min(self._confirmation.sure * (1 + 1e-6), 1.0))))
+
+    @cached_property
+    def _limits(self) -> Limits:
+        return self._confirmation.limits(self.level, self._sure)
+
+    @cached_property
     def _doubt(self) -> Doubt:
-        sure = np.array(self._confirmation.sure * (1 + 1e-6))
-        least = max(self._confirmed_from, float(self._critical_of(sure)))
+        least = max(self._confirmed_from, self._sure)
         return self._confirmation.doubt(min(least, PERFECT) ** 2 * (1 - 1e-9))
 
     @cached_property
@@ -282,6 +301,7 @@ class FisherZ(RelevanceTest):
         p_value: RoughPValues | RoughAndReplaced,
         found: Correlations,
         marked: BoolArray | None,
+        tables: IntArray | None,
     ) -> Relevance:
         """Confirm the p-values that an online procedure may find small, and say which are discrete."""
         _, r, mean, norm = found
@@ -291,8 +311,8 @@ class FisherZ(RelevanceTest):
         else:
             chosen = np.flatnonzero(marked)
             chosen = chosen[np.abs(r[chosen]) >= self._confirmed_from]
-        if self._confirmed_from < math.inf and self._confirmation.two:
-            ones, both = self._confirmation.tables_of(X, first)
+        if self._by_tables:
+            ones, both = self._confirmation.tables_of(X, first) if tables is None else tables
             two = ones > 0
         if two is not None and two.any():
             # two values may differ by less than squares show
@@ -305,11 +325,11 @@ class FisherZ(RelevanceTest):
             chosen = chosen[doubtful | (np.abs(r[chosen]) >= PERFECT)]
         if len(chosen):
             before = p_value[chosen]
-            some = Columns(column_slices(X, chosen), sp.issparse(X), mean[chosen], norm[chosen])
+            some = CenteredColumns(column_slices(X, chosen), sp.issparse(X), mean[chosen], norm[chosen])
             p = self._confirmation.p_values(some, before, exact=True)
             changed = np.flatnonzero((p != before) | (np.abs(r[chosen]) >= PERFECT))
             p_value = self._replaced(reason, p_value, chosen[changed], p[changed])
-        discrete = distinct_values(X, two, first) <= few_values(self.n) if self.discrete_target else None
+        discrete = with_few_values(X, two, first) if self.discrete_target else None
         return Relevance(reason, r, p_value, (mean, norm), discrete)
 
     def _replaced(
@@ -334,15 +354,20 @@ class FisherZ(RelevanceTest):
         if not len(chosen):
             return Relevance(reason, r, p_value, (mean, norm))
         slices = column_slices(X, chosen)
-        columns = Columns(slices, sp.issparse(X), mean[chosen], norm[chosen])
-        doubtful = self._confirmation.doubtful_at(self.level, columns) | (np.abs(r[chosen]) >= PERFECT)
-        known, some = np.full(len(chosen), np.nan), np.flatnonzero(doubtful)
-        before = PValues(p_value.__getitem__, chosen)
-        if len(some):
-            known[some] = p = self._confirmation.p_values(columns.at(some), before[some], exact=False)
-            reason[chosen[some]] = np.where(p <= self.level, RELEVANT, IRRELEVANT)
-        later = ConfirmedOnAccess(self._confirmation, columns, before, known)
-        p_value = ReplacedPValues(p_value, chosen, later)
+        columns = CenteredColumns(slices, sp.issparse(X), mean[chosen], norm[chosen])
+        size = np.abs(r[chosen])
+        doubtful = self._confirmation.doubtful_at(self._limits, columns, size)
+        doubtful[size >= PERFECT] = 1
+        left = np.flatnonzero(doubtful)
+        if len(left):
+            held, decisive = columns.at(left), np.flatnonzero(doubtful[left] == 1)
+            known, before = np.full(len(left), np.nan), PValues(p_value.__getitem__, chosen[left])
+            if len(decisive):
+                p = self._confirmation.p_values(held.at(decisive), before[decisive], exact=False)
+                known[decisive] = p
+                reason[chosen[left[decisive]]] = np.where(p <= self.level, RELEVANT, IRRELEVANT)
+            later = ConfirmedOnAccess(self._confirmation, held, before, known)
+            p_value = ReplacedPValues(p_value, chosen[left], later)
         return Relevance(reason, r, p_value, (mean, norm), gathered=(chosen, slices))
 
     @cached_property
@@ -350,7 +375,7 @@ class FisherZ(RelevanceTest):
         """Whether an online procedure must know which columns have discrete p-values."""
         return self.online and is_discrete(self.labels if len(self.labels) else self._y)
 
-    def one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
+    def measure_one(self, x: FloatArray) -> tuple[Reason, float, float] | None:
         """Test a single column; None if it is constant or not finite, or with several contrasts."""
         critical = self.critical
         if self.n_contrasts > 1 or critical == math.inf:
@@ -371,12 +396,16 @@ class FisherZ(RelevanceTest):
             p = student_t.p_value(size, self.n - 2, self._log_beta)
         return reason, r if self.signed else size, p
 
-    def relevance(self, X: Matrix, marked: BoolArray | None = None) -> Correlations:
+    def relevance(
+        self, X: Matrix, marked: BoolArray | None = None, tables: IntArray | None = None
+    ) -> Correlations:
         """Return correlations, means and norms of every column, in one pass.
 
-        ``marked`` is filled with the columns whose p-value by t may have to be confirmed.
+        ``marked`` is filled with the columns whose p-value by t may have to be confirmed, and ``tables``, of
+        a sparse block, with the 2 x 2 tables of columns of two values.
         """
-        mean, ss, dot = column_products(X, self._y, NO_DOUBT if marked is None else self._doubt, marked)
+        doubt = NO_DOUBT if marked is None else self._doubt
+        mean, ss, dot = column_products(X, self._y, doubt, marked, tables)
         if self.n_contrasts > 1:  # the square root of the sum of squares between classes
             products = (without_offsets(X) if sp.issparse(X) else X - mean).T @ self.basis
             dot = np.sqrt(np.einsum("ij,ij->i", products, products))

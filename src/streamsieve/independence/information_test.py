@@ -13,7 +13,7 @@ from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.information import c_log_c
 from streamsieve.independence.g_squared import GSquared
-from streamsieve.independence.p_values import OF_TABLES, chosen
+from streamsieve.independence.p_values import OF_TABLES, resolve_auto
 from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
 from streamsieve.state import Array, Bool, Choice, Float, Int, register
@@ -58,7 +58,7 @@ class InformationTest(RelevanceTest):
         exact: bool = False,
     ) -> None:
         self.n, self.y, self.bins, self.alpha, self.normalized = len(y), y, bins, alpha, normalized
-        self.p_value, self.exact = chosen(p_value, OF_TABLES), exact
+        self.p_value, self.exact = resolve_auto(p_value, OF_TABLES), exact
         level = NO_LEVEL if alpha is None else alpha
         self._tables = GSquared(y, Task.MULTICLASS, level, bins=bins, p_value=self.p_value, exact=exact)
         self._c_log_c = c_log_c(self.n)

@@ -8,7 +8,7 @@ from streamsieve.independence.contingency_test import TableTest
 from streamsieve.independence.table_p_values import p_value
 from streamsieve.protocols import FloatArray, IntArray
 
-#: Cells up to which a table is counted as a whole; of a larger one only the occupied cells are listed.
+#: Maximum number of cells of a table that is counted as a whole; of larger ones, only occupied cells are.
 DENSE_CELLS = 2**20
 
 

@@ -102,7 +102,7 @@ class PermutedTargets:
         return orders
 
     def _batch(self, number: int, drawn: int) -> FloatArray:
-        """Return a batch of random orders; ``drawn``: how many come before it."""
+        """Return a batch of random orders; ``drawn``: the number of orders before it."""
         if number < len(self._batches):
             return self._batches[number]
         n, columns = len(self._codes), self._values.shape[1]

@@ -20,13 +20,13 @@ from streamsieve.dependence.blocks import DENSE_VALUES, dense_columns
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts
 from streamsieve.independence.arrangements import Arrangements
-from streamsieve.independence.discreteness import distinct_values, few_values, is_discrete
+from streamsieve.independence.discreteness import is_discrete, with_few_values
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
 from streamsieve.state import Array, Bool, Float, register
 
 #: Share of a function's variance below which it is a linear combination of the others.
-DUST = 1e-10
-#: Squared correlation that is 1 but for rounding.
+COLLINEAR = 1e-10
+#: Squared correlation that is 1 up to rounding.
 PERFECT = 1 - 1e-12
 
 
@@ -135,7 +135,7 @@ class RankBasisF(RelevanceTest):
             level = 1.0 if self.alpha is None else self.alpha
             relevant = np.where(p_value[part] <= level, RELEVANT, IRRELEVANT)
             reason[part] = np.where(rank == 0, CONSTANT, np.where(testable, relevant, UNRELIABLE))
-        discrete = distinct_values(X) <= few_values(self.n) if self.discrete else None
+        discrete = with_few_values(X) if self.discrete else None
         return Relevance(reason, statistic, p_value, discrete=discrete)
 
     def p_value_of(self, found: Joint, given: int = 0) -> FloatArray:
@@ -222,6 +222,6 @@ class BasisGram:
 def _whitening(products: FloatArray) -> FloatArray:
     """Return W with W A W' = 1, one row per dimension that A has."""
     values, vectors = np.linalg.eigh(products)
-    some = values > DUST
+    some = values > COLLINEAR
     white: FloatArray = (vectors[:, some] / np.sqrt(values[some])).T
     return white

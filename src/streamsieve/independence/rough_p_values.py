@@ -37,20 +37,24 @@ class RoughPValues(PValues):
     function : from correlations to p-values
     r : the correlations
     critical : the inverse of ``function``, for p-values below 1
-    level : p-values below this are never rough
+    levels : bounds are as close as these; p-values below all of them are never rough
     """
 
-    __slots__ = ("_critical", "_level")
+    __slots__ = ("_critical", "_levels")
 
     def __init__(
-        self, function: Callable[..., FloatArray], r: FloatArray, critical: Critical, level: float
+        self,
+        function: Callable[..., FloatArray],
+        r: FloatArray,
+        critical: Critical,
+        levels: tuple[float, ...],
     ) -> None:
         super().__init__(function, r)
-        self._critical, self._level = critical, level
+        self._critical, self._levels = critical, levels
 
     def rough(self, part: IntArray, edges: tuple[float, ...]) -> tuple[FloatArray, BoolArray]:
         """Return some p-values, and which of them are lower bounds on the same side of all ``edges``."""
-        cuts, bounds = _cuts((*edges, self._level), self._critical)
+        cuts, bounds = _cuts((*edges, *self._levels), self._critical)
         place = np.searchsorted(cuts, np.abs(self._arrays[0][part]))
         # at odd places a correlation is too close to an edge
         rough = (place % 2 == 0) & (place < len(cuts))
@@ -68,10 +72,9 @@ class RoughAndReplaced(ReplacedPValues):
 
     def rough(self, part: IntArray, edges: tuple[float, ...]) -> tuple[FloatArray, BoolArray]:
         """Return some p-values, and which of them are lower bounds on the same side of all ``edges``."""
-        p_values, rough = self._before.rough(part, edges)
-        place = np.full(len(self), -1)
-        place[self._at] = np.arange(len(self._at))
-        place = place[part]
-        found = np.flatnonzero(place >= 0)
-        p_values[found], rough[found] = self._values[place[found]], False
+        values, left = np.empty(len(self)), np.ones(len(self), bool)
+        values[self._at], left[self._at] = self._values[:], False
+        p_values, rough = values[part], left[part]
+        some = np.flatnonzero(rough)
+        p_values[some], rough[some] = self._before.rough(part[some], edges)
         return p_values, rough

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -28,12 +29,12 @@ LITTLE_SKEW = 0.05
 #: class in five equally frequent levels have a size of .03 at .01, 16 rows in 20 levels one of .003 at .001
 #: (``python -m studies.calibration.rare_levels``).
 RARE_LEVEL, RARE_PER_CLASS = 16, 3
-#: Random tables: the most that are drawn, and the number as extreme as the observed one that ends it.
+#: Maximum number of random tables, and the number as extreme as the observed one at which sampling stops.
 MOST_DRAWS, STOP = 100_000, 10
 #: Rows that are drawn for all of them together, a second or so, unless these are fewer than 1,000 tables.
 MOST_ROWS = 300_000_000
-#: Rows and random tables up to which the statistics of these are remembered, and for how many margins: 16 MB.
-FEW_ROWS, FEW_DRAWS, KNOWN_MARGINS = 1_000, 8_192, 256
+#: Rows up to which random tables are remembered, and for how many margins: 8 MB.
+FEW_ROWS, KNOWN_MARGINS = 1_000, 256
 
 #: Counts of the levels of one side of a table, sorted.
 Counts = tuple[int, ...]
@@ -76,6 +77,8 @@ def fisher(n: int, ones: int, rows: IntArray, corner: IntArray) -> FloatArray:
     The class has ``ones`` of all n rows.
     """
     found = np.empty(len(rows))
+    if len(rows) == 0:  # nothing to compile the kernel for
+        return found
     kernel.fisher(corner, rows, ones, n, log_factorial(n), _fisher_known(n, ones), found)
     return found
 
@@ -84,7 +87,7 @@ def fisher(n: int, ones: int, rows: IntArray, corner: IntArray) -> FloatArray:
 def _fisher_known(n: int, ones: int) -> FloatArray:
     """Return the p-values of tables that were computed before, by rows of the level and corner; 0: unknown.
 
-    Columns of two values are many and their tables are few.  Memory that is not used is not taken.
+    There are many columns of two values, but few different tables.  Unused memory is not allocated.
     """
     return np.zeros((min(n + 1, KNOWN_TABLES // (ones + 1)), ones + 1))
 
@@ -199,8 +202,8 @@ def confirmed(p: float, tables: Sequence[IntArray], draws: int, *, tail: bool = 
     pairs = _canonical(margins)
     rows = sum(_drawn_rows(drawn) for drawn, _ in pairs)
     draws = min(draws, max(1000, MOST_ROWS // rows))
-    if len(pairs) == 1 and rows <= FEW_ROWS and draws <= FEW_DRAWS:
-        exceeding, made = kernel.exceedances_among(_known_statistics(*pairs[0], draws), observed, STOP)
+    if len(pairs) == 1 and margins[0][0].sum() <= FEW_ROWS:
+        exceeding, made = _random_tables(*pairs[0], draws).exceedances(observed)
     else:
         drawn, shuffled = (_joined([pair[side] for pair in pairs]) for side in (0, 1))
         exceeding, made = kernel.exceedances(*drawn, *shuffled, observed, draws, STOP)
@@ -224,13 +227,47 @@ def _drawn_rows(margin: Counts) -> int:
     return sum(margin[:-1])
 
 
+class RandomTables:
+    """Random tables with the same margins, drawn when first needed, for all columns that have these margins.
+
+    Of the statistics it keeps the largest, and after how many draws these became what they are: enough to
+    know when any number was exceeded ``STOP`` times.
+    """
+
+    def __init__(self, drawn: Counts, shuffled: Counts, most: int) -> None:
+        self._margins = (*_joined([drawn]), *_joined([shuffled]))
+        self._codes, self._cell, self._state = kernel.begin(*self._margins)
+        self._most, self._made, self._records = most, 0, 0
+        self._largest = np.full(min(STOP, most + 1), -np.inf)  # with fewer draws, it never fills
+        self._record, self._place = np.empty(128), np.empty(128, np.int64)
+        self._lock = Lock()  # columns of several threads may have the same margins
+
+    def exceedances(self, observed: float) -> tuple[int, int]:
+        """Return how many tables of how many drawn are as extreme, `kernel.exceedances` to the last bit."""
+        threshold = observed * (1.0 - 1e-9)
+        with self._lock:
+            while self._made < self._most and self._largest[0] < threshold:
+                self._draw_on(threshold)
+            first = int(np.searchsorted(self._record[: self._records], threshold))
+            if first < self._records:
+                return STOP, int(self._place[first])
+            return int(np.sum(self._largest >= threshold)), self._most
+
+    def _draw_on(self, threshold: float) -> None:
+        if self._records == len(self._record):
+            self._record = np.concatenate([self._record, np.empty(self._records)])
+            self._place = np.concatenate([self._place, np.empty(self._records, np.int64)])
+        state, self._made, self._records = kernel.draw_on(
+            *self._margins, self._codes, self._cell, np.uint64(self._state), threshold, self._made,
+            self._most, self._largest, self._record, self._place, self._records,
+        )  # fmt: skip
+        self._state = state
+
+
 @lru_cache(maxsize=KNOWN_MARGINS)
-def _known_statistics(drawn: tuple[int, ...], shuffled: tuple[int, ...], draws: int) -> FloatArray:
-    """Return the statistics of random tables; of few rows and levels, many columns have the same margins."""
-    totals = np.empty(draws)
-    kernel.statistics(*_joined([drawn]), *_joined([shuffled]), totals)
-    totals.flags.writeable = False
-    return totals
+def _random_tables(drawn: Counts, shuffled: Counts, most: int) -> RandomTables:
+    """Return the tables of these margins; of few rows and levels, many columns have the same."""
+    return RandomTables(drawn, shuffled, most)
 
 
 def _stacked(tables: Sequence[IntArray]) -> IntArray:
@@ -243,7 +280,7 @@ def _stacked(tables: Sequence[IntArray]) -> IntArray:
 
 
 def _joined(pieces: Sequence[Sequence[int]]) -> tuple[IntArray, IntArray]:
-    """Return lists one after the other, and where each begins and ends."""
+    """Concatenate lists; also return the beginning and end of each."""
     return np.concatenate(pieces).astype(np.int64), np.cumsum([0, *map(len, pieces)]).astype(np.int64)
 
 

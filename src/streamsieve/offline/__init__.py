@@ -8,7 +8,7 @@ fgm, gdm, stump_boosting  support vector machines, boosting
 spec, inf_fs, trace_ratio graphs of rows or features, scatter of classes
 hiton                     parents and children of the target
 iamb                      the Markov blanket of the target, spouses included
-shared/                   what several of them share
+shared/                   parts of several methods
 ========================= ==============================================
 """
 

@@ -13,7 +13,6 @@ from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
 from streamsieve.column_types import BINARY, NUMERIC, ORDINAL, ColumnTypes
 from streamsieve.decisions import REASON_CODE
-from streamsieve.exceptions import ParameterError
 from streamsieve.independence import FisherZ
 from streamsieve.independence.by_type import relevance_by_type
 from streamsieve.independence.contingency_test import DEGREES, RELIABLE
@@ -27,7 +26,7 @@ from streamsieve.offline.shared.separating_sets import (
     ByType,
     Separation,
 )
-from streamsieve.offline.shared.typed_features import TypedFeatures
+from streamsieve.offline.shared.typed_features import TypedFeatures, refuse_types_of_numbers
 from streamsieve.protocols import IntArray, Matrix, Reason, Statistic, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int
 
@@ -47,10 +46,11 @@ class HITONPC(TypedFeatures, OfflineSelector):
     alpha : float, default=0.01
         Significance level of every test, in (0, 1), for independent rows; there is no correction for multiple
         testing.
-    test : {"fisher_z", "auto", "g2", "chi2"}, default="fisher_z"
-        Partial correlation, or tables of levels by likelihood ratio or Pearson's statistic; see
-        ``streamsieve.independence``.  "auto" chooses by the types of the features: "fisher_z" if all are
-        numbers, "g2" if all have levels, else the tests of mixed types, see docs/column_types.md.
+    test : {"auto", "fisher_z", "g2", "chi2"}, default="auto"
+        "auto" chooses by the types of the features: "fisher_z" if all are numbers, "g2" if all have levels,
+        else the tests of mixed types, see docs/column_types.md.  The others treat all features alike: partial
+        correlation, or tables of levels by likelihood ratio or Pearson's statistic; see
+        ``streamsieve.independence``.
     max_conditioning : int, default=3
         Maximum size of a conditioning set, in [0, 3].
     degrees : {"strata", "nominal", "zero_cells"}, default="strata"
@@ -152,7 +152,7 @@ class HITONPC(TypedFeatures, OfflineSelector):
         self,
         alpha: float = 0.01,
         *,
-        test: str = "fisher_z",
+        test: str = "auto",
         max_conditioning: int = 3,
         degrees: str = "strata",
         reliable: str = "occupied",
@@ -178,10 +178,10 @@ class HITONPC(TypedFeatures, OfflineSelector):
     @classmethod
     def variants(cls) -> Iterable[Self]:
         """Each test, smaller sets, and the other rule for unreliable tests."""
-        yield cls()
+        yield cls(test="fisher_z")
         yield cls(test="g2")
         yield cls(alpha=0.05, test="chi2", max_conditioning=1, unreliable="independent")
-        yield cls(test="auto")
+        yield cls()
 
     @property
     def traits(self) -> Traits:
@@ -190,11 +190,7 @@ class HITONPC(TypedFeatures, OfflineSelector):
 
     def _check_together(self) -> None:
         check_p_value(self.p_value, "test", self.test)
-        if self.types is not None and self.test == "fisher_z":
-            raise ParameterError(
-                f"types={self.types!r} does not go with test='fisher_z', which takes all features for "
-                "numbers: take test='auto'"
-            )
+        refuse_types_of_numbers(self.types, self.test)
 
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:  # noqa: ARG002 - it decides itself
         store = self._store(X, y, Task(self.task_))

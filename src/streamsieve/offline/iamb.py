@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 
 from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
+from streamsieve.column_types import NOMINAL, NUMERIC, ColumnTypes
 from streamsieve.decisions import REASON_CODE
 from streamsieve.dependence.target import contrasts
 from streamsieve.exceptions import ParameterError
@@ -19,13 +21,14 @@ from streamsieve.independence import GSquared
 from streamsieve.independence.fisher_z import p_value_given
 from streamsieve.independence.incremental_association import incremental_association
 from streamsieve.independence.joint_tables import given_strata, joint_strata
-from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Statistic, Task
+from streamsieve.offline.shared.typed_features import TypedFeatures, refuse_types_of_numbers
+from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Statistic, Task, Traits
 from streamsieve.state import Array, Choice, Float, Int
 
-TESTS = ("fisher_z", "g2")
+TESTS = ("auto", "fisher_z", "g2")
 P_VALUES = ("auto", "moments", "chi2")
 #: Share of a column's variance below which it is a function of what is given.
-DUST = 1e-10
+COLLINEAR = 1e-10
 
 
 class GivenBlanket(ABC):
@@ -72,7 +75,7 @@ class ByCorrelation(GivenBlanket):
         left = np.einsum("ij,ij->j", columns, columns)
         products = _orthonormal(target).T @ columns
         explained = np.einsum("ij,ij->j", products, products)
-        r = np.sqrt(np.where(left > DUST, explained / np.where(left > DUST, left, 1.0), 0.0))
+        r = np.sqrt(np.where(left > COLLINEAR, explained / np.where(left > COLLINEAR, left, 1.0), 0.0))
         r = np.minimum(r, 1.0)
         width = self._target.shape[1]
         freedom = np.full(len(r), len(target) - known.shape[1] - width - 1)
@@ -84,22 +87,16 @@ def _orthonormal(columns: FloatArray) -> FloatArray:
     if not columns.shape[1]:
         return columns
     U, size, _ = np.linalg.svd(columns, full_matrices=False)
-    basis: FloatArray = U[:, size > np.sqrt(DUST)]
+    basis: FloatArray = U[:, size > np.sqrt(COLLINEAR)]
     return basis
 
 
-if TYPE_CHECKING:
-    MixinBase = OfflineSelector
-else:
-    MixinBase = object
-
-
-class BlanketSelector(MixinBase):
+class BlanketSelector(TypedFeatures):
     """What IAMB and inter-IAMB share: parameters, tests and steps; it stands before `OfflineSelector`."""
 
     #: Whether members are tested again after every feature that joins, or once at the end.
     _interleaved: ClassVar[bool]
-    _statistic = Statistic("absolute correlation")
+    _statistic = Statistic("absolute correlation", with_types="one test")
     parameters = {
         "alpha": Float(0, 1, open_low=True, open_high=True),
         "test": Choice(*TESTS),
@@ -118,9 +115,10 @@ class BlanketSelector(MixinBase):
         self,
         alpha: float = 0.01,
         *,
-        test: str = "fisher_z",
+        test: str = "auto",
         p_value: str = "auto",
         bins: int = 5,
+        types: ColumnTypes = None,
         task: str = "auto",
         ledger: str = "all",
     ) -> None:
@@ -128,6 +126,7 @@ class BlanketSelector(MixinBase):
         self.test = test
         self.p_value = p_value
         self.bins = bins
+        self.types = types
         self.task = task
         self.ledger = ledger
 
@@ -137,23 +136,37 @@ class BlanketSelector(MixinBase):
         yield cls()
         yield cls(alpha=0.05, test="g2")
 
+    @property
+    def traits(self) -> Traits:
+        """What it can do with its test: correlation knows no names."""
+        return replace(self._traits, text=self.test != "fisher_z")
+
     def _check_together(self) -> None:
-        if self.test == "fisher_z" and self.p_value != "auto":
+        refuse_types_of_numbers(self.types, self.test)
+        if self.test != "g2" and self.p_value != "auto":
             raise ParameterError(
                 f"p_value={self.p_value!r} goes with test='g2': correlations take p_value='auto'"
             )
 
+    def _by_tables(self, task: Task) -> bool:
+        """Whether features are compared by tables."""
+        if self.test != "auto":
+            return self.test == "g2"
+        types = {*self._types_.tolist()}
+        return NOMINAL in types or (task is not Task.REGRESSION and NUMERIC not in types)
+
     def _choose(self, X: Matrix, y: npt.NDArray[Any], wanted: int) -> IntArray:  # noqa: ARG002 - it decides itself
         task = Task(self.task_)
+        by_tables = self._by_tables(task)
         tests: GivenBlanket
-        if self.test == "g2":
+        if by_tables:
             tests = ByTables(X, GSquared(y, task, self.alpha, bins=self.bins, p_value=self.p_value))
         else:
             tests = ByCorrelation(X, y, task)
         self.scores_, self.pvalues_ = tests.tested([*range(X.shape[1])], [])
         blanket = incremental_association(
             range(X.shape[1]), tests.tested, self.alpha,
-            interleaved=self._interleaved, by_statistic=self.test == "fisher_z",
+            interleaved=self._interleaved, by_statistic=not by_tables,
         )  # fmt: skip
         return np.array(blanket, np.int64)
 
@@ -175,14 +188,21 @@ class IAMB(BlanketSelector, OfflineSelector):
     alpha : float, default=0.01
         Significance level of every test, in (0, 1), for independent rows; there is no correction for multiple
         testing.
-    test : {"fisher_z", "g2"}, default="fisher_z"
-        Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
-        of the blanket.
+    test : {"auto", "fisher_z", "g2"}, default="auto"
+        One test for all features: partial correlation by t (F for more than two classes), or contingency
+        tables within the joint levels of the blanket.  "auto" is "g2" if all features have levels and y is
+        classes, or if some feature is nominal, else "fisher_z".  p-values of "fisher_z" are too small if
+        column and target are both skewed: .033 at level .01 for counts with many zeros and a class of 5 %
+        (``python -m studies.calibration.promises``); take "g2" there.
     p_value : {"auto", "moments", "chi2"}, default="auto"
         For "g2": p-values by permutation moments of Pearson's statistic, the default, or by the limiting
         chi-squared distribution of G, which is liberal in sparse tables; see ``GSquared``.
     bins : int, default=5
         For "g2": number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024].
+        Whole numbers that repeat keep their levels, see docs/column_types.md.
+    types : dict of str to str, str or None, default=None
+        For "auto" and "g2": types of features by name, as ``{"zip": "nominal"}``, or one type for all:
+        "numeric", "ordinal", "nominal" or "binary".  Other types are inferred from the dtype or guessed.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
         fewer than 10 rows each, mean regression, anything else classification.
@@ -240,14 +260,21 @@ class InterIAMB(BlanketSelector, OfflineSelector):
     alpha : float, default=0.01
         Significance level of every test, in (0, 1), for independent rows; there is no correction for multiple
         testing.
-    test : {"fisher_z", "g2"}, default="fisher_z"
-        Partial correlation by t (F for more than two classes), or contingency tables within the joint levels
-        of the blanket.
+    test : {"auto", "fisher_z", "g2"}, default="auto"
+        One test for all features: partial correlation by t (F for more than two classes), or contingency
+        tables within the joint levels of the blanket.  "auto" is "g2" if all features have levels and y is
+        classes, or if some feature is nominal, else "fisher_z".  p-values of "fisher_z" are too small if
+        column and target are both skewed: .033 at level .01 for counts with many zeros and a class of 5 %
+        (``python -m studies.calibration.promises``); take "g2" there.
     p_value : {"auto", "moments", "chi2"}, default="auto"
         For "g2": p-values by permutation moments of Pearson's statistic, the default, or by the limiting
         chi-squared distribution of G, which is liberal in sparse tables; see ``GSquared``.
     bins : int, default=5
         For "g2": number of equal-frequency bins for features with more than 32 distinct values, in [2, 1024].
+        Whole numbers that repeat keep their levels, see docs/column_types.md.
+    types : dict of str to str, str or None, default=None
+        For "auto" and "g2": types of features by name, as ``{"zip": "nominal"}``, or one type for all:
+        "numeric", "ordinal", "nominal" or "binary".  Other types are inferred from the dtype or guessed.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" infers it: fractional numbers, or more than 20 distinct whole numbers with
         fewer than 10 rows each, mean regression, anything else classification.

@@ -19,20 +19,20 @@ from streamsieve.exceptions import InputError, ParameterError
 from streamsieve.offline.shared.discrete import CodedFeatures
 from streamsieve.offline.shared.ranking import best_first
 from streamsieve.offline.shared.row_similarity import dense_blocks, products_of_rows
-from streamsieve.offline.shared.standardized import DUST, CorrelatedFeatures
+from streamsieve.offline.shared.standardized import ROUNDING, CorrelatedFeatures
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Bool, Choice, Float, Int
 
-#: What the strength of a feature is mixed of.
+#: Components of the strength of a feature.
 PARTS = ("information", "fisher", "deviation")
-#: How near the series of paths comes to diverging.
+#: Damping of the series over paths; it would diverge at 1.
 DAMPING = 0.9
-#: All pairs of features are compared: beyond this they would fill gigabytes.
+#: Maximum number of features; all pairs are compared, and more would take gigabytes.
 MOST_FEATURES = 20_000
-#: Rows of the graph that are made at a time.
+#: Rows of the graph computed at a time.
 ROWS = 16
 #: Up to this number of features, an eigenvalue is found by the dense method.
-FEW = 32
+DENSE_FEATURES = 32
 
 
 class InfFS(OfflineSelector):
@@ -40,8 +40,8 @@ class InfFS(OfflineSelector):
 
     Features are the nodes of a graph.  The weight of an edge is large if one of its features has a large
     variance and the two are not correlated.  The score of a feature is the sum over all paths of any length
-    that begin in it, which
-    is one linear system, not an infinite sum.
+    that begin in it, which is computed by one linear
+    system, not as an infinite sum.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class InfFS(OfflineSelector):
         for low in range(0, len(graph), ROWS):  # a few rows at a time stay in cache over all steps
             some = graph[low : low + ROWS]
             np.abs(some, out=some)
-            some[some > 1.0 - DUST] = 1.0
+            some[some > 1.0 - ROUNDING] = 1.0
             some -= 1.0
             some *= self.mixing - 1.0
             some += self.mixing * np.maximum(strength, strength[low : low + ROWS, None])
@@ -209,7 +209,7 @@ def path_sums(graph: FloatArray) -> FloatArray:
     """Return the sums over all paths from every node, damped so that they converge."""
     p = len(graph)
     radius = _radius(graph)
-    if radius <= DUST:
+    if radius <= ROUNDING:
         return np.zeros(p)
     r = DAMPING / radius
     system = LinearOperator((p, p), matvec=lambda v: v - r * (graph @ v), dtype=np.float64)
@@ -225,7 +225,7 @@ def path_sums(graph: FloatArray) -> FloatArray:
 
 def _radius(graph: FloatArray) -> float:
     """Return the largest eigenvalue; no other is larger in size, as no weight is below 0."""
-    if len(graph) > FEW:
+    if len(graph) > DENSE_FEATURES:
         with contextlib.suppress(ArpackNoConvergence):  # several that are equal
             start = np.ones(len(graph))
             return float(eigsh(graph, k=1, which="LA", v0=start, return_eigenvectors=False)[0])

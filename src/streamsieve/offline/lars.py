@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -10,16 +9,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._caller import warn
 from streamsieve._validation import TASKS
 from streamsieve.base.offline import OfflineSelector, Why
 from streamsieve.offline.shared.ranking import first_best
 from streamsieve.offline.shared.standardized import CorrelatedFeatures, StandardFeatures
-from streamsieve.offline.shared.stepwise_regression import DUST, Inside, entering, ways
+from streamsieve.offline.shared.stepwise_regression import ROUNDING, Inside, entering, ways
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Statistic, Task, Traits
 from streamsieve.state import Array, Choice, Int
 
 METHODS = ("lar", "lasso")
-#: Steps of the lasso for every feature wanted: features may leave and come again.
+#: Maximum number of lasso steps per requested feature; features may leave and return.
 STEPS_A_FEATURE = 8
 
 
@@ -139,14 +139,14 @@ def lasso(features: StandardFeatures, y: FloatArray, wanted: int) -> tuple[IntAr
     pulls = features.products(y)
     new = first_best(np.where(inside.free, np.abs(pulls), -1.0), 1.0)
     left, steps = -1, STEPS_A_FEATURE * wanted
-    for _ in range(steps if abs(pulls[new]) > DUST else 0):
+    for _ in range(steps if abs(pulls[new]) > ROUNDING else 0):
         if left < 0:
             inside.enter(new)
         # from here to the regression on those inside, or until a feature enters or leaves
         ahead = inside.regression(y) - fitted
         way = ways(features, pulls[:, None], ahead[:, None], inside)
         if left >= 0:
-            alike = np.abs(features.products(features.column(left))) > 1.0 - DUST  # with its copies
+            alike = np.abs(features.products(features.column(left))) > 1.0 - ROUNDING  # with its copies
             way[alike] = _back(float(pulls[left]), float(features.column(left) @ ahead))
         new = first_best(-way, 1.0)
         part = float(way[new])
@@ -159,15 +159,15 @@ def lasso(features: StandardFeatures, y: FloatArray, wanted: int) -> tuple[IntAr
         if left >= 0:
             coefficients[left] = 0.0
             inside.leave(left)
-        elif len(inside.order) >= wanted or part >= 1.0 - DUST:
+        elif len(inside.order) >= wanted or part >= 1.0 - ROUNDING:
             break
         pulls = features.products(y - fitted)
     else:
         if inside.order:
-            warnings.warn(
+            warn(
                 f"features entered and left again for {steps} steps, and {len(inside.order)} of k="
                 f"{wanted} are selected: use a smaller k, or method='lar', in which none leaves",
-                ConvergenceWarning, stacklevel=6,
+                ConvergenceWarning,
             )  # fmt: skip
     return np.array(inside.order, np.int64), coefficients[inside.order]
 

@@ -21,10 +21,10 @@ from streamsieve.protocols import FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Choice, Int
 
 SCHEMES = ("mid", "miq", "fcd", "fcq")
-#: What a quotient adds to the redundancy, which may be 0.
+#: Added to the redundancy in a quotient, as it may be 0.
 EPSILON = 1e-12
 
-#: From a feature that was chosen and those that are left to their redundancy.
+#: Function from a chosen feature and the remaining ones to their redundancy.
 Redundancy = Callable[[int, IntArray], FloatArray]
 
 

@@ -20,8 +20,8 @@ class RReliefF(Seeded, OfflineSelector):
     """RReliefF: feature weights from nearest neighbors, for regression.
 
     The variant of :class:`ReliefF` for a numeric target.  Without classes there are no hits and misses, so
-    each neighbor is a
-    miss to the degree that its target differs.
+    each neighbor is a miss to the degree that its
+    target differs.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, 
 from streamsieve.state import Array, Bool, Float, Int
 
 #: A feature whose variance is this small a share of its size is constant.
-DUST = 1e-24
+ROUNDING = 1e-24
 
 
 class SPEC(OfflineSelector):
@@ -150,7 +150,7 @@ class SPEC(OfflineSelector):
         centered = x - x[0]
         centered -= degree @ centered / degree.sum()
         variance = degree @ centered**2
-        varies = variance > DUST * whole
+        varies = variance > ROUNDING * whole
         whole, variance = np.where(varies, whole, 1.0), np.where(varies, variance, 1.0)
         energy = np.maximum(graph.energy(centered), 0.0)
         if self.variant == 1:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any, Self
 
@@ -10,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._caller import warn
 from streamsieve.base import OfflineSelector
 from streamsieve.offline.shared.ranking import best_first
-from streamsieve.offline.shared.standardized import DUST, CorrelatedFeatures
+from streamsieve.offline.shared.standardized import ROUNDING, CorrelatedFeatures
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, Matrix, Task, Traits
 from streamsieve.state import Array, Bool, Float, Int
 
@@ -104,12 +104,12 @@ class TraceRatio(OfflineSelector):
         features = CorrelatedFeatures(X, y, Task(self.task_))
         largest = float(features.norm.max())
         length = features.varies.astype(np.float64) if self.standardize else features.norm / (largest or 1.0)
-        share = np.where(features.share > 1 - DUST, 1.0, features.share)
+        share = np.where(features.share > 1 - ROUNDING, 1.0, features.share)
         between, within = share * length**2, (1 - share) * length**2
         usable, constant = np.flatnonzero(features.varies), np.flatnonzero(~features.varies)
         best, self.ratio_, self.n_iter_ = best_set(between[usable], within[usable], min(wanted, len(usable)))
         # where nothing is spread within classes, anything that is weighs more than all the others together
-        weight = self.ratio_ if self.ratio_ < LARGEST else 1.0 / DUST
+        weight = self.ratio_ if self.ratio_ < LARGEST else 1.0 / ROUNDING
         self.scores_ = np.where(features.varies, between - weight * within, -LARGEST)
         return np.concatenate([usable[best], constant])[:wanted]
 
@@ -122,12 +122,11 @@ def best_set(between: FloatArray, within: FloatArray, k: int) -> tuple[IntArray,
         b, w = float(between[chosen].sum()), float(within[chosen].sum())
         if w == 0.0:
             return chosen, LARGEST if b > 0 else 0.0, rounds
-        if b / w <= ratio * (1 + DUST):
+        if b / w <= ratio * (1 + ROUNDING):
             return chosen, max(b / w, ratio), rounds
         ratio = b / w
-    warnings.warn(
+    warn(
         f"the ratio still grows after {MOST_ROUNDS} sets of features: the best set was not reached",
         ConvergenceWarning,
-        stacklevel=2,
     )
     return chosen, ratio, MOST_ROUNDS

@@ -32,14 +32,14 @@ GROUP = 4
 
 
 class Members(ListOf):
-    """Fitted row selectors of one class each, which may be a third party's."""
+    """Field for a list of fitted row selectors of registered classes."""
 
     def __init__(self) -> None:
         self.item, self.size = Member(), "members"
 
 
 class Member(Nested):
-    """A fitted row selector of any registered class, a bootstrap excepted."""
+    """Field for a fitted row selector of any registered class except a bootstrap."""
 
     def __init__(self) -> None:
         """Take no classes: those registered are looked up on access."""
@@ -176,7 +176,7 @@ class Bootstrap(Seeded, RowSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """One around a screen of every kind: means, bins, numeric targets, fading."""
+        """Yield bootstraps of screens of every kind: means, bins, numeric targets, fading."""
         yield cls(replicas=6)
         yield cls(Screen("mutual_info", percentile=50), replicas=4, k=1)
         yield cls(Screen("correlation", percentile=50, half_life=100), replicas=4, output="zero")
@@ -206,7 +206,7 @@ class Bootstrap(Seeded, RowSelector):
 
     @property
     def traits(self) -> Traits:
-        """What the selector can do, weights excepted."""
+        """Capabilities of the inner selector, except weights."""
         inner = Screen("f") if self.selector is None else self.selector
         known = inner.traits if isinstance(inner, RowSelector) else Traits()
         return replace(known, weights=False, size_parameter=None, nested_sizes=False)  # frequencies decide

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from streamsieve._caller import warn
 from streamsieve.base.choose import above_mean, best, significant
 from streamsieve.criteria.criterion import named_criteria
-from streamsieve.exceptions import CapabilityError, ParameterError
-from streamsieve.protocols import BoolArray, IntArray
+from streamsieve.exceptions import CapabilityError, ParameterError, WeightsWarning
+from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.state import Choice, Float
+from streamsieve.summaries.class_totals import FREQUENCY
 
 if TYPE_CHECKING:
     from streamsieve.base import RowSelector
@@ -16,6 +20,11 @@ if TYPE_CHECKING:
     MixinBase = RowSelector
 else:
     MixinBase = object
+
+#: Mean weight below which rows are surely not counted by their weights.
+LIGHT_MEAN = 0.1
+#: Rows from which on this is said.
+FEWEST_ROWS = 20
 
 
 class ChoiceOfFeatures(MixinBase):
@@ -57,6 +66,19 @@ class ChoiceOfFeatures(MixinBase):
                 "first row on: set it before fit"
             )
 
+    def _question_weights(self, weight: FloatArray | None) -> None:
+        """Warn if weights cannot be numbers of copies: tests would see next to no rows."""
+        if weight is None or self.weight_kind != FREQUENCY or not self._criterion.has_p_values:
+            return
+        rows, total = int((weight > 0).sum()), float(weight.sum())
+        if rows >= FEWEST_ROWS and total < LIGHT_MEAN * rows:
+            warn(
+                f"the weights of {rows:,} rows sum to {total:.3g}, and weight_kind='frequency' takes them "
+                f"for numbers of copies, so that tests see {total:.3g} rows and p-values are near 1: set "
+                "weight_kind='importance', or leave sample_weight out",
+                WeightsWarning,
+            )
+
     def _select(self) -> IntArray:
         return self._top_.features if self.looks == "any" else super()._select()
 
@@ -65,6 +87,11 @@ class ChoiceOfFeatures(MixinBase):
             return significant(self.pvalues_, self.alpha, self.correction)
         if self.min_zscore is not None:
             return above_mean(self.scores_, self.min_zscore, self._criterion.worst, self.k)
+        scores, k = self.scores_, self._k
         if self.percentile is not None:
-            return best(self.scores_, max(1, round(self.n_features_in_ * self.percentile / 100)))
-        return best(self.scores_, self._k)
+            k = max(1, round(self.n_features_in_ * self.percentile / 100))
+        informative = np.asarray(scores > self._criterion.worst)
+        if not informative.any():
+            return best(scores, k)  # too few rows to tell, and a pipeline needs columns
+        mask: BoolArray = best(scores, k) & informative
+        return mask

@@ -18,7 +18,7 @@ from streamsieve.exceptions import MergeError, ParameterError, SchemaError
 from streamsieve.protocols import CLASSIFICATION, FloatArray, IntArray, RowBatch, Statistic, Traits
 from streamsieve.rows.linear.constant_columns import ConstantColumns
 from streamsieve.rows.linear.entries import row_entries
-from streamsieve.rows.linear.sketched_model import MOST, MOST_DEPTH, MOST_WIDTH, SketchedModel
+from streamsieve.rows.linear.sketched_model import MOST_DEPTH, MOST_HITTERS, MOST_WIDTH, SketchedModel
 from streamsieve.state import Float, Int, Nested
 
 #: Features scored at a time by ``scores_``.
@@ -128,7 +128,7 @@ class MISSION(Seeded, RowSelector):
 
     _statistic = Statistic("weight")
     parameters = {
-        "k": Int(1, MOST, optional=True),
+        "k": Int(1, MOST_HITTERS, optional=True),
         "width": Int(1, MOST_WIDTH),
         "depth": Int(1, MOST_DEPTH),
         "learning_rate": Float(0, 1e6, open_low=True),

@@ -194,7 +194,7 @@ class RunningAverages(SummarizedRows, RowSelector):
 
     @classmethod
     def variants(cls) -> Iterable[Self]:
-        """One for every model, and the other ways of choosing, forgetting and weighing."""
+        """Yield every model, and the other selection rules, half-lives and weights."""
         for model in MODELS:
             yield cls(model=model)
         yield cls(k=1, task="regression")
@@ -239,7 +239,7 @@ class RunningAverages(SummarizedRows, RowSelector):
     def _learn(self, batch: RowBatch) -> None:
         self._summary_.update(batch.X, np.asarray(batch.y), batch.weight)
 
-    # ---------------------------------------------------------------- asking
+    # ---------------------------------------------------------------- queries
 
     def _refresh(self) -> None:
         super()._refresh()
@@ -280,7 +280,7 @@ class RunningAverages(SummarizedRows, RowSelector):
         return found
 
     def _everywhere(self, values: FloatArray, otherwise: float) -> FloatArray:
-        """Scatter the values of the nonconstant, distinct features to all features."""
+        """Return one value per feature, from those of the features that vary and are distinct."""
         out = np.full(self.n_features_in_, otherwise)
         out[self._standardized().live] = values
         return out
@@ -301,7 +301,7 @@ class RunningAverages(SummarizedRows, RowSelector):
 
     @fitted_property
     def classes_(self) -> npt.NDArray[Any]:
-        """Labels seen, in order; there are none if the target is numeric."""
+        """Labels seen, in order; empty if the target is numeric."""
         if self._regression_:
             raise AttributeError("there are no classes_: the target is numeric")
         return np.array(sorted(self._summary_.classes))

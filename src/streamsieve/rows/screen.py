@@ -8,13 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from streamsieve import criteria
 from streamsieve._parameters import check_choice
 from streamsieve._validation import TASKS
 from streamsieve.base import RowSelector
 from streamsieve.base.fitted import fitted_property
 from streamsieve.column_types import ColumnTypes
-from streamsieve.criteria import Criterion, Needs
+from streamsieve.criteria import KSG, Criterion, MutualInfo, Needs
 from streamsieve.criteria.criterion import (
     AUTO,
     CriterionParameter,
@@ -24,7 +23,7 @@ from streamsieve.criteria.criterion import (
     target_of,
 )
 from streamsieve.criteria.tables import TableCriterion
-from streamsieve.exceptions import CapabilityError, ParameterError
+from streamsieve.exceptions import CapabilityError
 from streamsieve.protocols import ANY_TASK, FloatArray, IntArray, RowBatch, Statistic, Task, Traits
 from streamsieve.rows.choice_of_features import ChoiceOfFeatures
 from streamsieve.rows.drift.adaptation import DriftAdaptation
@@ -51,8 +50,8 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         classes), "correlation" (numeric target); over bins "mutual_info", "chi2", "gini", "su"; by nearest
         neighbors "ksg", always over a window.  Or an object, as ``streamsieve.criteria.MutualInfo(bins=10)``.
     k : int or None, default=None
-        Number of features to keep, at least 1.  If k, percentile, alpha and min_zscore are all None, 10, or
-        all features if there are fewer.
+        Number of features to keep, at least 1; fewer if the others are constant.  If k, percentile, alpha and
+        min_zscore are all None, 10.
     percentile : float or None, default=None
         Percentage of features to keep, in (0, 100].
     alpha : float or None, default=None
@@ -140,22 +139,22 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
 
     p-values assume independent rows.  Those of "f", "fisher" and "correlation" are exact if the feature (or
     the target) is normal.  With a rare class and a skewed or heavy-tailed feature they and those of "t" are
-    too small: lognormal features and a class of 1 % among 1,000 rows give p <= 0.0001 in 0.6 % ("f") and 2 %
+    too small: lognormal features and a class of 1 % among 1,000 rows give p <= 0.0001 in 0.7 % ("f") and 2 %
     ("t") of the cases.  p-values of criteria over bins are valid there.  Frequency weights that are not
     counts make p-values too small: exponential ones give p <= 0.05 in 16 % ("f") and 33 % ("chi2").
 
     Reading ``selected_`` repeatedly and acting on the first discovery inflates the error rate: of 100
     uninformative features with "bonferroni" and alpha 0.05, some are selected at one of 100 readings in
-    56 % of the streams.  With ``looks="any"`` the selection is revised after 64 rows, then four times while
+    55 % of the streams.  With ``looks="any"`` the selection is revised after 64 rows, then four times while
     the rows double; each look of the d-th doubling tests at level alpha / (4 d (d + 1)), and the sum is
-    alpha.  By the union bound, "bonferroni" then bounds the probability that a false feature is ever
-    selected, "none" the same for each feature, and "bh" the expected largest false discovery proportion.
-    ``scores_`` and ``pvalues_`` are those of all rows, ``selected_`` that of the last look.  Such screens do
-    not merge, and cannot be combined with ``on_drift``.
+    alpha. By the union bound, and as far as p-values hold, "bonferroni" then bounds the probability that a
+    false feature is ever selected, "none" the same for each feature, and "bh" the expected largest false
+    discovery proportion.  ``scores_`` and ``pvalues_`` are those of all rows, ``selected_`` that of the last
+    look. Such screens do not merge, and cannot be combined with ``on_drift``.
 
-    Constant and absent features are left out of the mean and the standard deviation behind ``min_zscore``,
-    and so are features that separate the classes perfectly, which are always kept.  With m features, no score
-    can be more than sqrt(m - 1) standard deviations above the mean.
+    Constant and absent features are not selected, unless no score says anything or by "gini", and are left
+    out of the mean and the standard deviation behind ``min_zscore``, and so are features that separate the
+    classes perfectly, which are always kept.  No score of m can exceed the mean by sqrt(m - 1) deviations.
 
     Screens of the literature: chi-squared of counts (Katakis) is ``Screen(ChiSquare(discrete=True))``; fading
     sums of n log n and n^2 (Sovdat) are ``MutualInfo`` or ``Gini`` with ``window`` or ``half_life``; a
@@ -250,7 +249,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
             # "ksg" scores uninformative features 0: the ten best of a few would depend on their order
             yield cls(name, percentile=20 if name == "ksg" else None)
         yield cls("mutual_info", task="regression")
-        yield cls(criteria.MutualInfo(discrete=True))
+        yield cls(MutualInfo(discrete=True))
         yield cls("f", alpha=0.1, correction="bh")
         yield cls("f", alpha=0.1, correction="bonferroni", looks="any")
         yield cls("fisher", percentile=50, half_life=100)
@@ -258,7 +257,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         yield cls("mutual_info", percentile=50, window=120)
         yield cls("f", percentile=50, window=50, review_every=40)
         yield cls("mutual_info", min_zscore=0.5, window=120)
-        yield cls(criteria.KSG(n_neighbors=3), percentile=20, window=100, task="regression")
+        yield cls(KSG(n_neighbors=3), percentile=20, window=100, task="regression")
         yield cls("chi2", percentile=50, on_drift="reset", drift_every=25)
         yield cls("mutual_info", percentile=50, on_drift="reweigh", drift_every=25)
         yield cls("f", output="zero")
@@ -267,18 +266,18 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         yield cls("mutual_info", percentile=50, task="regression", exact=True)
 
     @property
-    def _numeric_target(self) -> bool:
+    def _has_numeric_target(self) -> bool:
         return bool(getattr(self, "_regression_", self.task == "regression"))
 
     @property
     def _statistic(self) -> Statistic:
-        return Statistic("correlation" if self._numeric_target else "F")
+        return Statistic("correlation" if self._has_numeric_target else "F")
 
     @property
     def _plain_criterion(self) -> Criterion:
-        """The criterion of quantities."""
+        """The criterion for columns that are quantities."""
         if self.criterion == AUTO:
-            return named_criteria()["correlation" if self._numeric_target else "f"]
+            return named_criteria()["correlation" if self._has_numeric_target else "f"]
         return CriterionParameter.of("criterion", self.criterion)
 
     @property
@@ -289,10 +288,8 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         needs, tasks = (None, frozenset()) if plain is None else (plain.needs, plain.tasks)
         counts = self.criterion == AUTO or isinstance(plain, TableCriterion)
         tasks = ANY_TASK if self.criterion == AUTO else tasks
-        if self.task == "regression":
-            tasks &= {Task.REGRESSION}
-        elif self.task == "classification":
-            tasks -= {Task.REGRESSION}
+        if self.task in ("regression", "classification"):
+            tasks = frozenset(t for t in tasks if (t is Task.REGRESSION) is (self.task == "regression"))
         adapts = any(way is not None for way in (self.half_life, self.window, self.on_drift))
         return Traits(
             tasks=tasks, missing=True, text=counts and self.window is None, weights=True,
@@ -332,7 +329,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
 
     def _check_together(self) -> None:
         self._check_choice_of_features()
-        if any(way is not None for way in (self.half_life, self.window, self.on_drift)):
+        if self.exact or any(way is not None for way in (self.half_life, self.window, self.on_drift)):
             self._check_adaptation()
         criterion = self._plain_criterion
         if self.task != "auto" and not self.traits.tasks:
@@ -342,17 +339,10 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
                 f"criterion={criterion.name!r} is not made for task={self.task!r}; with "
                 f"{'a numeric target' if kind is Task.REGRESSION else 'labels'} use {' or '.join(able)}"
             )
-        for name in ("half_life", "window", "on_drift") if self.exact else ():
-            if (value := getattr(self, name)) is not None:
-                raise ParameterError(
-                    f"exact=True keeps all rows, but {name}={value!r} forgets them: give only one of them"
-                )
 
     def _learn(self, batch: RowBatch) -> None:
-        criterion = self._criterion
-        X = self._checked_cells(batch.X)
-        if X is not batch.X:
-            batch = replace(batch, X=X)
+        criterion, batch = self._criterion, replace(batch, X=self._checked_cells(batch.X))
+        self._question_weights(batch.weight)
         if criterion.most_classes is not None and batch.y is not None and not self._regression_:
             criterion.check_classes({*self._summary_.classes, *np.unique(batch.y).tolist()})
         if self.on_drift is None and self.review_every is None and self.looks == "once":
@@ -361,15 +351,18 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
             self._learn_pieces(batch)
 
     def _merge(self, other: Self, columns: IntArray | None = None) -> None:
-        if not self._regression_:
-            self._criterion.check_classes({*self._summary_.classes, *other._summary_.classes})
+        self._check_classes_with(other)
         super()._merge(other, columns)
 
     def _merge_rows(self, others: Sequence[Self]) -> None:
+        self._check_classes_with(*others)
+        super()._merge_rows(others)
+
+    def _check_classes_with(self, *others: Self) -> None:
+        """Refuse to merge screens that have more classes together than the criterion can compare."""
         if not self._regression_:
             labels = (each._summary_.classes for each in (self, *others))
             self._criterion.check_classes({label for each in labels for label in each})
-        super()._merge_rows(others)
 
     def _scores(self) -> FloatArray:
         criterion, summary = self._criterion, innermost(self._summary_)
@@ -381,7 +374,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         """One p-value per feature."""
         criterion = self._criterion
         if not criterion.has_p_values:
-            raise AttributeError(f"criterion={criterion.name!r} has no p-values: there are scores_ only")
+            raise AttributeError(f"criterion={criterion.name!r} has no p-values: use scores_")
         return self._padded(criterion.p_values(innermost(self._summary_)), 1.0)
 
     def _padded(self, values: FloatArray, worst: float) -> FloatArray:
@@ -392,8 +385,7 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
         yield from super()._consistent()
         summary, criterion = self._summary_, self._criterion
         width, inner = getattr(summary, "n_features", -1), innermost(summary)
-        same_kind = type(summary) is type(self._new_summary())
-        if not same_kind or not serves(criterion, inner, exact=self.exact):
+        if type(summary) is not type(self._new_summary()) or not serves(criterion, inner, exact=self.exact):
             yield f"the summary does not serve criterion={criterion.name!r}"
         # rows of weight 0 have feature names, but are not added to the summary
         elif max(width, getattr(inner, "n_features", -1)) > self.n_features_in_:

@@ -162,7 +162,7 @@ class VelocityScreen(RowSelector):
         return self._rows_.classes
 
     def _remembered_labels(self) -> Iterable[Any]:
-        return ()  # those of a window are forgotten at its end
+        return ()  # labels of a window are forgotten at its end
 
     def _learn(self, batch: RowBatch) -> None:
         X, y = batch.X, np.asarray(batch.y)
@@ -174,7 +174,7 @@ class VelocityScreen(RowSelector):
             )
         n, low = X.shape[0], 0
         if n > self.window - self._rows_.n_rows:
-            self._rows_.checked(X, y)  # before the first part is learned
+            self._rows_.checked(X, y)  # checked before the first part is learned
         while low < n:
             room = self.window - self._rows_.n_rows
             part = slice(low, low + room)

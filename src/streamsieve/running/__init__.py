@@ -3,12 +3,12 @@
 ================ ====================================================
 runner           ``run``: a source through a selector
 columns          the same for columns
-checkpointer     learns batch by batch, takes snapshots and writes checkpoints
+checkpointer     learns batch by batch, copies the state and writes checkpoints
 checkpoint       the file of a checkpoint and its previous generation
 schedule         when the next checkpoint is due
 resume           from a checkpoint back to selector and source
-verify           a digest of all rows, so that a resumed run is certain of them
-place            file and row of a value that is refused
+verify           a digest of all rows, to verify the data of a resumed run
+place            file and row of a refused value, for errors
 lock, interrupts one run per checkpoint; Ctrl-C between two batches
 ================ ====================================================
 """

@@ -1,4 +1,4 @@
-"""The file of a checkpoint: a selector's state and the place in its stream, and the generation before."""
+"""The file of a checkpoint (state and position in the stream), and that of the previous checkpoint."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from streamsieve import state
-from streamsieve._files import refuse_special
+from streamsieve._files import is_ours, refuse_special
 from streamsieve.exceptions import ParameterError, StateError
 from streamsieve.protocols import Arrays
 from streamsieve.running.lock import lock_of
@@ -17,16 +17,16 @@ from streamsieve.running.lock import lock_of
 
 @dataclass(frozen=True)
 class Stream:
-    """How far a stream was learned; the part "stream" of a checkpoint's header.
+    """Progress in a stream; the part "stream" of the header of a checkpoint.
 
     Attributes
     ----------
     identity : of the source
     batch_size : rows in a batch
-    position : where the source stood after the last batch learned; None at the beginning
-    rows : rows of this stream that were learned
-    number : how many checkpoints of this stream were written, this one included
-    finished : whether the stream had come to its end
+    position : position in the source after the last batch learned; None at the beginning
+    rows : number of rows of this stream learned
+    number : number of checkpoints of this stream, including this one
+    finished : whether the stream had ended
     digest : of all values learned, with ``verify="full"``
     """
 
@@ -44,7 +44,7 @@ class Stream:
 
     @classmethod
     def from_header(cls, header: Mapping[str, Any], path: Path) -> Self:
-        """Return what a header says; refuse one that says nothing, or nonsense."""
+        """Read the fields from a header; refuse a header without them, or with invalid ones."""
         found = header.get("stream")
         if found is None:
             raise StateError(
@@ -73,9 +73,9 @@ class Found(NamedTuple):
 
 
 class CheckpointFile:
-    """A checkpoint and the generation before it, ``PATH`` and ``PATH.previous``.
+    """A checkpoint and the one before it, ``PATH`` and ``PATH.previous``.
 
-    At every moment one of them is complete.
+    At any moment at least one of them is complete.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -94,7 +94,7 @@ class CheckpointFile:
         return self.path, self.previous, lock_of(self.path)
 
     def refuse_existing(self) -> None:
-        """Refuse to begin where a checkpoint would be overwritten."""
+        """Raise an error if a checkpoint would be overwritten."""
         there = [str(path) for path in (self.path, self.previous) if path.exists()]
         if there:
             raise StateError(
@@ -106,15 +106,24 @@ class CheckpointFile:
         """Return the latest checkpoint, or None if there is none."""
         if self.path.exists():
             try:
-                return Found(self.path, *state.read(self.path))
+                found = Found(self.path, *state.read(self.path))
             except StateError as error:
                 raise StateError(f"{error}. {self._way_out()}") from error
+            self._refuse_foreign_previous()
+            return found
         if self.previous.exists():  # a run died between giving away one name and taking the other
             return Found(self.previous, *state.read(self.previous))
         return None
 
+    def _refuse_foreign_previous(self) -> None:
+        if self.previous.exists() and not is_ours(self.previous):
+            raise StateError(
+                f"{self.previous}, where the run would keep the previous checkpoint, was not written by "
+                "streamsieve: move it away"
+            )
+
     def write(self, header: Mapping[str, Any], arrays: Arrays) -> None:
-        """Replace the checkpoint; the one before becomes the previous."""
+        """Replace the checkpoint, which becomes the previous one."""
         state.write(self.path, header, arrays, previous=self.previous)
 
     def _way_out(self) -> str:

@@ -1,4 +1,4 @@
-"""Learns a stream batch by batch, and sees to it that what was learned survives."""
+"""Learning of a stream batch by batch, with checkpoints in the background."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from streamsieve.state.tree import pack_texts
 
 
 class Snapshots:
-    """Takes the state of a selector repeatedly; names of features, which may be millions, are packed once."""
+    """Repeated snapshots of a selector; names of features, which may be millions, are packed once."""
 
     def __init__(self, selector: RowSelector) -> None:
         self._selector = selector
-        #: Names by attribute, as they were and packed.
+        #: Names by attribute: the list, and the packed arrays.
         self._names: dict[str, tuple[Any, Arrays]] = {}
 
     def take(self) -> tuple[dict[str, Any], Arrays]:
@@ -44,7 +44,7 @@ class Snapshots:
 
 
 class Copies:
-    """Room for one copy of a state, used again and again: memory is slow when it is touched first."""
+    """Memory for one copy of a state, reused for every copy: the first access to new memory is slow."""
 
     def __init__(self) -> None:
         self._room = np.empty(0, np.uint8)
@@ -53,7 +53,7 @@ class Copies:
         """Return copies of all arrays, popping each to free it early; earlier copies are lost."""
         need = sum(_aligned(array.nbytes) for array in arrays.values())
         if need > len(self._room):
-            self._room = np.empty(0, np.uint8)  # lets go of the old room before there is a new one
+            self._room = np.empty(0, np.uint8)  # frees the old memory before new memory is allocated
             self._room = np.empty(need + need // 4, np.uint8)
         copies: Arrays = {}
         place = 0
@@ -71,21 +71,21 @@ def _aligned(n_bytes: int) -> int:
     return -(-n_bytes // 64) * 64
 
 
-#: States of more bytes are written while the stream waits, instead of being in memory twice.
+#: Larger states, in bytes, are written while the stream waits, so that they are not in memory twice.
 COPIED_AT_MOST = 2**28
 
 
 class Checkpointer:
-    """Keeps a selector's state in a checkpoint while it learns.
+    """Learns batches, and keeps the state of the selector in a checkpoint.
 
-    A checkpoint is a copy of the state, taken between two batches, which one thread writes while the next
-    batches are learned.  If the one before is still being written, the next is put off: there is never more
-    than one copy.
+    A checkpoint is a copy of the state, made between two batches, which a thread writes while the next
+    batches are learned.  If the one before is still being written, the next is postponed: there is never
+    more than one copy.
 
     Attributes
     ----------
-    stream : how far the stream was learned
-    safe : how far the latest checkpoint goes, None before the first
+    stream : progress in the stream
+    safe : progress in the latest checkpoint; None before the first
     """
 
     def __init__(
@@ -112,9 +112,9 @@ class Checkpointer:
         self._thread.shutdown()
 
     def learn(self, batch: RowBatch) -> None:
-        """Learn a batch, and make a checkpoint if it is time for one.
+        """Learn a batch, and make a checkpoint if one is due.
 
-        An error of the thread that writes is raised here, at the next batch.
+        An error of the writing thread is raised here, at the next batch.
         """
         with self._changing():
             self._selector.learn(batch)
@@ -138,13 +138,13 @@ class Checkpointer:
         self._schedule.note(self.stream.rows)
 
     def finish(self) -> None:
-        """Write the last checkpoint, unless nothing has changed since the one before."""
+        """Write the last checkpoint, unless nothing has changed since the previous one."""
         self.stream = replace(self.stream, finished=True)
         self._settle()
         self._save()
 
     def rescue(self, error: BaseException) -> None:
-        """Save the state after the last whole batch although the run has failed, and note where it is."""
+        """Save the state after the last whole batch of a failed run, and add its path to the error."""
         saving.set()
         try:
             for attempt in (self._settle, self._save):
@@ -161,7 +161,7 @@ class Checkpointer:
             )
 
     def _save(self) -> None:
-        """Write a checkpoint and wait for it, if more was learned than the latest holds."""
+        """Write a checkpoint, and wait for it, if there is progress since the latest one."""
         done = self.stream.rows, self.stream.finished
         ahead = self.safe is None or done != (self.safe.rows, self.safe.finished)
         if ahead and not self._inconsistent and self.stream.position is not None:
@@ -175,20 +175,20 @@ class Checkpointer:
         return stream
 
     def _settle(self) -> None:
-        """Wait for the checkpoint that is being written, and raise what went wrong."""
+        """Wait for the checkpoint that is being written, and raise its error, if any."""
         if self._writing is not None:
             writing, self._writing = self._writing, None
             self.safe = writing.result()
 
     def _taken(self) -> tuple[dict[str, Any], Arrays]:
-        with self._changing():  # rows that were put off are learned before
+        with self._changing():  # buffered rows are learned first
             return self._snapshots.take()
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
-        """Context: the selector is at work; if it is torn out of it, its state is not that of any batch.
+        """Context manager for changes of the selector; if one is interrupted, its state cannot be saved.
 
-        A refusal is not: what a selector refuses leaves no trace in it.
+        An error raised by the selector is no interruption: a failed call changes nothing.
         """
         self._inconsistent = True
         try:

@@ -1,4 +1,4 @@
-"""Offers a stream of columns to a selector, until its end or until there are enough."""
+"""Offering of a stream of columns to a selector, to its end or until a stopping rule is met."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from streamsieve.running.interrupts import Interrupts
 from streamsieve.running.place import bad_values_placed
 from streamsieve.state import untouched_on_error
 
-#: Columns that are read at a time; those that are computed on demand are asked for one by one.
+#: Number of columns read at a time; columns on demand are requested one by one.
 READ_COLUMNS = 1024
-#: The most values that are offered at once.  Pieces are counted from the first column of the stream: a run
-#: that is resumed cuts as one that was never stopped, and the rounding of some methods depends on the cut.
+#: Maximum number of values offered at once.  Pieces are counted from the first column of the stream, so that
+#: a resumed run cuts at the same places: the rounding of some methods depends on them.
 PIECE_VALUES = 2**21
-#: Pieces that take longer than this number of seconds are made smaller, so that Ctrl-C is answered soon.
+#: Pieces that take longer than this number of seconds are made smaller, so that Ctrl-C takes effect soon.
 PIECE_SECONDS = 0.5
 
 
@@ -72,7 +72,7 @@ def offer_all(
 
 
 def begin_with(source: ColumnSource, selector: ColumnSelector) -> None:
-    """Begin with the target of a source; a selector that has begun must have the same."""
+    """Begin with the target of a source; a selector that has begun must have the same target."""
     if not hasattr(selector, "ledger_"):
         with untouched_on_error(selector):
             _begin(source, selector)
@@ -90,7 +90,7 @@ def _begin(source: ColumnSource, selector: ColumnSelector) -> None:
 
 
 def offer_block(source: ColumnSource, selector: ColumnSelector, block: ColumnBlock) -> None:
-    """Offer a block; if a column of it is refused, those before are offered all the same."""
+    """Offer a block; if one of its columns is refused, those before it are still offered."""
     width = block.X.shape[1]
     if width == 1:
         with bad_values_placed(source, block):
@@ -104,14 +104,14 @@ def offer_block(source: ColumnSource, selector: ColumnSelector, block: ColumnBlo
 
 
 class _Pieces:
-    """How many columns are offered at once: a power of two, the largest up to a limit unless that is slow."""
+    """Number of columns offered at once: a power of two, as large as the limit and the time allow."""
 
     def __init__(self, limit: int) -> None:
         self.width = self._widest = _power_of_two(limit)
         self._first = True
 
     def took(self, seconds: float) -> None:
-        """Learn what a piece took; the first may have compiled kernels and does not count."""
+        """Adapt to the time of a piece; the first does not count, as it may have compiled kernels."""
         slower = seconds / PIECE_SECONDS
         if slower > 1 and not self._first:
             self.width = _power_of_two(int(self.width / slower))
@@ -139,7 +139,7 @@ def _part(block: ColumnBlock, columns: slice) -> ColumnBlock:
 
 @contextmanager
 def _closed(blocks: Iterator[ColumnBlock]) -> Iterator[None]:
-    """Context: afterwards the blocks are closed, so that their computation stops at once."""
+    """Context manager that closes the blocks at the end, so that their computation stops at once."""
     try:
         yield
     finally:

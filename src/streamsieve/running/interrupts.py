@@ -1,4 +1,4 @@
-"""Ctrl-C between two batches, never in the middle of one."""
+"""Delay of Ctrl-C to the end of a batch."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ saving = threading.Event()
 
 
 class Interrupts:
-    """While entered, Ctrl-C can be held back; a second one is not.
+    """Context manager in which `held` delays the first Ctrl-C; a second one takes effect at once.
 
-    Python raises ``KeyboardInterrupt`` between any two instructions, also between a sum and its count.
-    Only the handler of Python itself is replaced: a handler set by the caller stays.
+    Python raises ``KeyboardInterrupt`` between any two instructions, even between a sum and its count.
+    Only the default handler of Python is replaced; a handler set by the caller stays.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Interrupts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Context: Ctrl-C waits until the body is through."""
+        """Context manager that delays Ctrl-C until its body ends."""
         self._held = True
         try:
             yield

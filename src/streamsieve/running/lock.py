@@ -1,4 +1,4 @@
-"""One run a checkpoint: two that write the same file would undo each other's work."""
+"""Lock of a checkpoint: two runs that write the same file would overwrite each other."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from streamsieve.state import as_state_error
 if sys.platform != "win32":
     import fcntl
 
-#: How often a lock may vanish between opening and locking it, because another run ends just then.
+#: Number of attempts; a lock file may vanish between opening and locking it, if another run ends just then.
 TRIES = 100
 
 
 def lock_of(path: Path) -> Path:
-    """Return the file that is there while a run uses a checkpoint."""
+    """Return the lock file of a checkpoint, which exists while a run uses it."""
     return path.with_name(f".{path.name}.lock")
 
 
@@ -27,9 +27,9 @@ def lock_of(path: Path) -> Path:
 def exclusive_lock(path: Path) -> Iterator[bool]:
     """Context: no other run uses this checkpoint; False where the system has no such locks.
 
-    The system gives a lock back when its process ends, however it ends.
+    The system releases a lock when its process ends, for whatever reason.
     """
-    if sys.platform == "win32":  # two runs of one checkpoint are the user's own care there
+    if sys.platform == "win32":  # the user must avoid two runs of one checkpoint there
         yield False
         return
     lock = lock_of(path)
@@ -46,6 +46,10 @@ def exclusive_lock(path: Path) -> Iterator[bool]:
 def _acquired(lock: Path, path: Path) -> tuple[int, bool]:
     for _ in range(TRIES):
         with as_state_error(f"write {path}"):
+            foreign = _is_foreign(lock)
+        if foreign:
+            raise StateError(f"{lock}, which would lock the checkpoint {path}, is another file: move it away")
+        with as_state_error(f"write {path}"):
             handle = os.open(lock, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o666)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -61,11 +65,19 @@ def _acquired(lock: Path, path: Path) -> tuple[int, bool]:
             with as_state_error(f"write {path}"):
                 locked = _is_there(lock, handle)
         finally:
-            if not locked:  # the run before removed it between our opening and locking it
+            if not locked:  # the previous run removed it between opening and locking
                 os.close(handle)
         if locked:
             return handle, True
     raise StateError(f"the lock {lock} of the checkpoint {path} vanishes whenever it is taken: remove it")
+
+
+def _is_foreign(lock: Path) -> bool:
+    """Whether there is a file that holds anything; locks are empty."""
+    try:
+        return lock.stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def _is_there(lock: Path, handle: int) -> bool:

@@ -1,4 +1,4 @@
-"""Where in its source a value stands that a selector refuses."""
+"""The place in its source of a value that a selector refuses, for errors."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from streamsieve.protocols import ColumnBlock, RowBatch
 
 
 def files_of(source: Any) -> list[Any]:
-    """Return the paths that a source reads, if it says so."""
+    """Return the paths that a source reads; empty if it has none."""
     files = getattr(source, "files", [])
     return files if isinstance(files, list) else []
 
 
 @contextmanager
 def bad_values_placed(source: Any, batch: RowBatch | ColumnBlock) -> Iterator[None]:
-    """Context: an error about a value also names the file and the row, as far as they are known."""
+    """Context manager that adds file and row, as far as known, to an error about a value."""
     try:
         yield
     except BadValueError as error:
@@ -42,7 +42,7 @@ def _row_of(X: Any, error: BadValueError) -> int | None:
 
 
 def _place(source: Any, batch: RowBatch | ColumnBlock, row: int | None) -> str:
-    """Return file and row as text: the row in its file if that is known, else in the stream."""
+    """Return file and row as text: the row in its file if known, else in the stream."""
     files, number, first = files_of(source), 0, 0
     if isinstance(batch, RowBatch):
         position, height = batch.position or {}, batch.X.shape[0]

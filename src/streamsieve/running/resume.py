@@ -1,4 +1,4 @@
-"""From a checkpoint back to a selector and a source that stand where they stood."""
+"""Restoring of selector and position from a checkpoint."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from streamsieve import state
-from streamsieve._doors import given
+from streamsieve._advice import as_argument
 from streamsieve.base import RowSelector
 from streamsieve.exceptions import ParameterError, SourceError, StateError
 from streamsieve.protocols import RowSource
@@ -18,9 +18,9 @@ from streamsieve.state.registry import name_of
 def resumed(
     found: Found, source: RowSource, selector: RowSelector, batch_size: int, *, full: bool
 ) -> tuple[Stream, RowDigest | None]:
-    """Put what a checkpoint holds into the selector; return where the stream stands, and its digest.
+    """Restore the selector from a checkpoint; return the progress in the stream, and its digest.
 
-    Nothing is changed unless selector and source are those of the checkpoint.
+    Nothing is changed if selector or source are not those of the checkpoint.
     """
     path, header, arrays = found
     stream = Stream.from_header(header, path)
@@ -45,7 +45,7 @@ def resumed(
     if full is (stream.digest is None):
         made, asked = ("sample", "full") if full else ("full", "sample")
         raise ParameterError(
-            f"{path} was made with {given('verify', made)}: resume with that, not with {asked!r}"
+            f"{path} was made with {as_argument('verify', made)}: resume with that, not with {asked!r}"
         )
     digest = verified(found.path, source, stream) if full else None
     restore(selector, loaded)
@@ -64,13 +64,13 @@ def _check_parameters(found: Found, loaded: RowSelector, selector: RowSelector) 
 
 
 def _encoded(selector: RowSelector) -> dict[str, str]:
-    """Return the parameters as they stand in a file: a function, which cannot be saved, is nothing."""
+    """Return the parameters as stored in a file: without functions, which cannot be saved."""
     parameters: dict[str, Any] = selector.get_params(deep=False)
     return {name: json.dumps(state.encode(name, value)) for name, value in parameters.items()}
 
 
 def restore(selector: RowSelector, loaded: RowSelector) -> None:
-    """Let the caller's selector be the loaded one: it keeps its parameters, which may hold functions."""
+    """Give the caller's selector the loaded state; it keeps its parameters, which may hold functions."""
     parameters = selector.get_params(deep=False)
     selector._forget()  # noqa: SLF001 - part of the same library
     selector.__dict__.update({k: v for k, v in loaded.__dict__.items() if k not in parameters})

@@ -97,11 +97,12 @@ def run(
         Called after each batch or block with the number of its rows or columns, and at first with the rows
         of the checkpoint.
     engine : {None, "local", "dask", "spark"}, dask.distributed.Client or SparkSession, default=None
-        Where rows are learned.  None: in this process, or where a distributed frame is.  "local": by
-        processes of this machine.  "dask": by the workers of the running Dask client, or of the given one, or
-        by Dask's threads if there is none.  "spark": by the executors of the active session, or of the given
-        one.  Engines take selectors that merge, and sources that can be cut: files, arrays and dataframes.
-        Columns are measured by "local" and Dask workers, for selectors that measure each on its own.
+        Where rows are learned.  None: in this process, or where a distributed frame is.  "local": by workers
+        of this machine, which are threads, or processes from 500 million values on.  "dask": by the workers
+        of the running Dask client, or of the given one, or by Dask's threads if there is none.  "spark": by
+        the executors of the active session, or of the given one.  Engines take selectors that merge, and
+        sources that can be cut: files, arrays and dataframes.  Columns are measured by the workers, for
+        selectors that measure each on its own.
     workers : int or None, default=None
         With an engine of this machine: number of processes or threads, at least 1.  None: one per core.
     rows_per_task : int or None, default=None
@@ -166,7 +167,7 @@ def run(
         source = open_source(source, target=target, **options)
     engine = (
         getattr(source, "engine", None) if engine is None else engine
-    )  # a distributed frame brings its own
+    )  # a distributed frame has an engine of its own
     _check(source, selector, checkpoint, engine, resume=resume)
     if engine is None:
         _refuse_engine_options(workers, rows_per_task)
@@ -230,14 +231,14 @@ def _where(
     resume: bool,
     full: bool,
 ) -> tuple[Stream, RowDigest | None]:
-    """Return where to begin, with the selector as it was there, and with ``full`` the digest up to there."""
+    """Return the position to begin at, with the selector restored, and with ``full`` the digest so far."""
     if not resume:
         file.refuse_existing()
     found = file.read() if resume else None
     if found is None:
         return Stream(source.identity(), batch_size), RowDigest() if full else None
     stream, digest = resumed(found, source, selector, batch_size, full=full)
-    # asked for again: the stream may have grown, and a source may have taken names from the checkpoint
+    # read again: the stream may have grown, and the source may have adopted names from the checkpoint
     return replace(stream, identity=source.identity(), batch_size=batch_size), digest
 
 
@@ -260,7 +261,7 @@ def _learn(source: RowSource, keeper: Checkpointer, notify: Callable[[int], Any]
 
 
 def _look_again(source: RowSource, keeper: Checkpointer) -> None:
-    """Note the identity of files again: half a line at the end of one may have been left out."""
+    """Update the identity of files: an incomplete last line may have been left out."""
     with suppress(SourceError):
         if files_of(source):
             keeper.stream = replace(keeper.stream, identity=source.identity())
@@ -271,6 +272,8 @@ def _check(source: Any, selector: Any, checkpoint: Any, engine: Any, *, resume: 
     if engine is not None and checkpoint is not None:
         raise ParameterError("an engine learns all parts at once, without checkpoints: leave out one of them")
     if not isinstance(selector, (RowSelector, ColumnSelector)):
+        if isinstance(selector, type):
+            name = f"the class {selector.__name__}: pass {selector.__name__}()"
         raise CapabilityError(f"run streams rows or columns into a selector over rows or columns, got {name}")
     if isinstance(selector, ColumnSelector):
         more = " or streamsieve.features(make_columns, y)"
@@ -294,6 +297,12 @@ def _check(source: Any, selector: Any, checkpoint: Any, engine: Any, *, resume: 
 
 def _check_axis(source: Any, axis: str, size: str, member: str, meaning: str, more: str = "") -> None:
     has = callable(getattr(source, axis, None))
+    home = getattr(source, "engine", None)
+    if axis == "columns" and home is not None:
+        raise SourceError(
+            f"a {home.title()} frame streams rows, and this selector streams columns: write the frame to "
+            "Parquet files and open those"
+        )
     if not has or not hasattr(source, member):
         missing = f"{member} ({meaning})" if has else f"{axis}({size}, start)"
         raise SourceError(

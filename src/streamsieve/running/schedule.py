@@ -1,4 +1,4 @@
-"""When the next checkpoint is due."""
+"""Schedule of checkpoints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 class Schedule:
-    """Says when a checkpoint is due.
+    """Decides when a checkpoint is due.
 
     Parameters
     ----------
@@ -26,11 +26,11 @@ class Schedule:
         self.note(rows)
 
     def note(self, rows: int) -> None:
-        """Count from here: a checkpoint was made after this number of rows."""
+        """Note that a checkpoint was made after this number of rows."""
         self._rows, self._time = rows, time.monotonic()
 
     def due(self, rows: int) -> bool:
-        """Whether it is time for a checkpoint after this number of rows; once due, it stays due."""
+        """Whether a checkpoint is due after this number of rows; it stays due until it is made."""
         if self._step is not None:
             return rows - self._rows >= self._step
         return time.monotonic() - self._time >= self._seconds

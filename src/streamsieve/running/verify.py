@@ -1,4 +1,4 @@
-"""A digest of all rows that were learned, so that a resumed run can be certain of its data."""
+"""Digest of all rows learned, by which a resumed run verifies its data."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from streamsieve.exceptions import SourceError
 from streamsieve.protocols import RowBatch, RowSource
 from streamsieve.running.checkpoint import Stream
 
-#: What is hashed on its own, so that the digest does not depend on how rows were cut into batches.
+#: Parts that are hashed separately, so that the digest does not depend on the size of batches.
 STREAMS = ("values", "columns", "lengths", "target", "weights")
 
 
 class RowDigest:
-    """A digest of rows, to which batches are added."""
+    """Digest of rows, updated batch by batch."""
 
     def __init__(self) -> None:
         self._hashes = {name: hashlib.blake2b(digest_size=16) for name in STREAMS}
@@ -48,7 +48,7 @@ class RowDigest:
 
 
 def verified(path: Path, source: RowSource, stream: Stream) -> RowDigest:
-    """Read again what was learned, and refuse it if any value has changed."""
+    """Read all rows that were learned again; raise an error if any value has changed."""
     digest, left = RowDigest(), stream.rows
     for batch in source.rows(stream.batch_size) if left else ():
         taken = min(left, batch.X.shape[0])

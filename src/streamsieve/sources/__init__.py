@@ -3,7 +3,7 @@
 ============================== =================================================================
 arrays, arrow, svmlight, kafka data in memory, tables in files, svmlight text, Kafka topics
 arrow_stream, query            streams of Arrow record batches, SQL queries
-statements                     the text of a query: one statement
+statements, databases          the text of a query; connections that only read, and Ctrl-C during a query
 partitioned_query              queries that an engine cuts into ranges of a key
 dask_frame, spark_frame        Dask frames and arrays, Spark frames
 chunks, vectors                how a worker reads its chunk of a distributed frame, of columns or of vectors
@@ -11,9 +11,9 @@ generated                      columns computed on demand
 drift, birth_death             simulated streams: drifting rows, features that appear and vanish
 opening                        ``open`` and ``features``, which choose a source
 table_source                   what tables in files and streams of record batches share
-checks, identity, parts, shown what sources share: arguments, resuming, pieces for engines, their text
-text_extent                    what a text file held when it was opened
-weights                        the checks of weights of rows, for all sources
+checks, identity, parts, shown shared by sources: arguments, resuming, pieces for engines, text output
+text_extent                    the lines of a text file at the moment it was opened
+weights                        checks of row weights, for all sources
 tables/                        readers of tables
 messages/, computed/           parts of the Kafka source and of computed columns
 ============================== =================================================================

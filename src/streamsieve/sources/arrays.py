@@ -27,7 +27,7 @@ from streamsieve.sources.shown import ShownSource
 from streamsieve.sources.tables import frames
 from streamsieve.sources.weights import refuse_columns, weights_of
 
-#: Size of the sample by which the data are recognized.
+#: Size of the sample by which data are recognized when a run is resumed.
 SAMPLED_ROWS, SAMPLED_VALUES, SAMPLED_LABELS = 64, 2**20, 2**14
 
 
@@ -114,7 +114,7 @@ class ArraySource(ShownSource):
         }
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
-        """Refuse data that is not what an earlier identity describes; there may be more rows."""
+        """Refuse data that differ from an earlier identity; rows may have been appended."""
         now = self.identity()
         with comparing(self, known):
             same_names(known["names"], self.names)
@@ -127,7 +127,7 @@ class ArraySource(ShownSource):
                 raise another_stream("values of rows that were there before have changed")
 
     def _sample(self, n: int) -> str:
-        """Return a digest of some of the first ``n`` rows and of many of their labels, evenly spread."""
+        """Return a digest of evenly spaced rows and labels among the first ``n``."""
         part = self._parts("csr")
         parts = [_bytes(part(slice(row, row + 1), slice(None))) for row in _spread(n, self._sampled_rows)]
         labels = [] if self._y is None else [self._y[_spread(n, SAMPLED_LABELS)]]
@@ -157,7 +157,7 @@ class ArraySource(ShownSource):
         ]
 
     def _only(self, low: int, high: int) -> ArraySource:
-        """Return a source of some rows, which sends no others to another process."""
+        """Return a source of these rows only, so that no others are sent to another process."""
         if self._frame is not None:
             X = self._frame[low:high].to_native()
         else:
@@ -186,7 +186,7 @@ class ArraySource(ShownSource):
         X = self._X
         if sp.issparse(X):
             if format_ not in self._converted:
-                self._converted[format_] = X.asformat(format_)  # its indices were looked at
+                self._converted[format_] = X.asformat(format_)  # its indices have been checked
             X = self._converted[format_]
         return lambda rows, columns: _floats(X[rows, columns])
 
@@ -198,7 +198,7 @@ def _matrix(X: Any) -> Any:
         X = np.asarray(X)
     except ValueError as error:
         raise SourceError("X must be a matrix; got rows of different lengths") from error
-    except TypeError as error:  # of an object that describes its memory wrongly
+    except TypeError as error:  # an object that describes its memory wrongly
         raise SourceError(f"X must be a matrix; got {type(X).__name__}: {error}") from error
     if X.ndim != 2:
         raise SourceError(
@@ -212,7 +212,7 @@ def _matrix(X: Any) -> Any:
             f"X must hold numbers; got dtype {X.dtype}: encode text (for example with OrdinalEncoder) "
             "or leave it out"
         )
-    # np.asarray laid open what the mask hides
+    # np.asarray exposed the masked values
     return X if masked is np.ma.nomask else np.where(masked, np.nan, X.astype(np.float64))
 
 
@@ -225,7 +225,7 @@ def _checked(X: Any) -> Any:
 
 def _from_objects(X: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if any(isinstance(value, (str, bytes)) for value in X.flat):
-        return X.astype(str)  # refused by its dtype: text that looks like numbers is still text
+        return X.astype(str)  # refused by dtype: text that looks like numbers is still text
     try:
         return X.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -240,7 +240,7 @@ def _floats(X: Any) -> Any:
 
 
 def _spread(n: int, few: int) -> npt.NDArray[np.intp]:
-    """Return at most ``few`` of n places, the first and the last among them."""
+    """Return at most ``few`` of n positions, including the first and the last."""
     return np.unique(np.linspace(0, n - 1, min(n, few)).astype(np.intp))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._caller import caller_level
-from streamsieve._doors import given, way
+from streamsieve._advice import as_argument, by_interface
+from streamsieve._caller import warn
 from streamsieve._parameters import check_choice, check_number
 from streamsieve._paths import Paths, resolve
 from streamsieve._text import shown
@@ -25,7 +24,7 @@ from streamsieve.sources.tables import layout as table_layout
 from streamsieve.sources.tables.conditions import Condition, conditions
 from streamsieve.sources.tables.dates import DateOrder
 from streamsieve.sources.tables.dialect import Dialect
-from streamsieve.sources.tables.encoding import Codes
+from streamsieve.sources.tables.encoding import Choices, Codes
 from streamsieve.sources.tables.files import TableFile
 from streamsieve.sources.tables.fingerprint import check_files, check_last_line
 from streamsieve.sources.tables.nested import OBJECTS
@@ -42,6 +41,8 @@ class ArrowSource(TableSource[TableFile]):
         .json), Arrow IPC (.arrow, .feather, .ipc), workbooks (.xlsx, .xls, .ods), SQLite and DuckDB (.sqlite,
         .db, .duckdb).  Text may be compressed (.gz, .bz2, .xz, .zst).  "-" is standard input.  Several files
         form one stream, in the order given; those of a pattern or a folder in natural order (2 before 10).
+        Folders that a pattern finds are columns if they are named so: ``events/**/*.parquet`` gives year and
+        region of events/year=2024/region=eu.
         All must have the same columns, in any order.
     target : str, default=None
         The column that holds the target: numbers, or text for class labels.  It may have no missing values.
@@ -164,8 +165,14 @@ class ArrowSource(TableSource[TableFile]):
         self._reading = Reading(sep, decimal, encoding, as_list("na", na), sheet, sql, skip_rows)
         resolved = resolve(paths)
         tables = [self._reading.table(path, self) for path in resolved]
+        for file, path in zip(tables, resolved, strict=True):
+            file.add_constants(resolved.partitions.get(path, {}))
         self.files = [file.path for file in tables]
+        #: What the names of folders say of their files: columns and their values.
+        self.constants = {path: some for path, some in resolved.partitions.items() if some}
         self.remarks = list(dict.fromkeys(remark for file in tables for remark in file.remarks))
+        if said := list(dict.fromkeys(name for file in tables for name in file.constants)):
+            self.remarks.append(f"columns from names of folders: {some(said)}")
         if resolved.ignored:
             self.remarks.append(
                 f"{len(resolved.ignored)} other files ignored ({some(p.name for p in resolved.ignored)})"
@@ -190,19 +197,24 @@ class ArrowSource(TableSource[TableFile]):
 
     @property
     def left_out(self) -> dict[str, list[str]]:
-        """Columns that are no features, by the reason."""
+        """Columns that are not features, by the reason."""
         return self._layout.left_out
 
     @property
     def encoded(self) -> dict[str, list[str]]:
-        """Text columns, and the indicators that were made of them."""
+        """Names of the indicator columns of each encoded text column."""
         coded = self.coded
         return {name: each.names for name, each in self._layout.encoders.items() if name not in coded}
 
     @property
     def coded(self) -> list[str]:
-        """Text columns that are codes."""
+        """Text columns that were encoded as codes."""
         return [name for name, each in self._layout.encoders.items() if isinstance(each, Codes)]
+
+    @property
+    def choices(self) -> dict[str, Choices]:
+        """Text columns whose texts are lists of choices."""
+        return self._layout.choices
 
     @property
     def dates(self) -> list[str]:
@@ -211,7 +223,7 @@ class ArrowSource(TableSource[TableFile]):
 
     @property
     def date_orders(self) -> dict[str, DateOrder]:
-        """How dates are written in columns of text."""
+        """The order of day and month in columns of text."""
         return {name: order for name, order in self._layout.dates.items() if order is not None}
 
     @property
@@ -235,17 +247,16 @@ class ArrowSource(TableSource[TableFile]):
         return self._layout.filters
 
     def _dates_read(self) -> list[str]:
-        """Return how dates in text were read; warn where month first is as possible and was not asked for."""
+        """Return how dates in text were read; warn if month first is as plausible and was not requested."""
         found = []
         for name, order in self.date_orders.items():
             found.append(f"dates of {shown(name)} as {order.words}")
             if order.ambiguous and not order.month_first:
-                found[-1] += f" (month first: {way('month_first=True', '--month-first')})"
-                warnings.warn(
+                found[-1] += f" (month first: {by_interface('month_first=True', '--month-first')})"
+                warn(
                     f"dates of {name!r} were read as {order.words}, and the month may come first: then say "
                     "month_first=True",
                     DateWarning,
-                    stacklevel=caller_level(),
                 )
         return found
 
@@ -257,7 +268,7 @@ class ArrowSource(TableSource[TableFile]):
             "target": self._layout.target,
             "labels": self._layout.labels,
             "files": [file.lasting().identity() for file in self._tables],
-            "reading": self._said(),
+            "reading": self._options(),
         }
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
@@ -268,19 +279,19 @@ class ArrowSource(TableSource[TableFile]):
             same("the target's type", known["labels"], self._layout.labels)
             files = [file.lasting() for file in self._tables]
             check_files(known["files"], files)
-            same("the way of reading", known.get("reading", {}), self._said())
+            same("the way of reading", known.get("reading", {}), self._options())
             if self._tables[len(known["files"]) - 1].by_lines:
                 check_last_line(known["files"], files)
 
-    def _said(self) -> dict[str, Any]:
-        """Return the options that decide on rows and values; imputed values depend on all rows."""
+    def _options(self) -> dict[str, Any]:
+        """Return the options that determine rows and values; imputed values depend on all rows."""
         imputed = {"imputed": digest(self._imputed_means().tobytes())} if self._missing == "impute" else {}
         written = {name: order.month_first for name, order in self.date_orders.items()}
         dates = {"month_first": written} if written else {}
-        return {**self._reading.said(), **self._layout.choice.said(), **imputed, **dates}
+        return {**self._reading.options(), **self._layout.choice.options(), **imputed, **dates}
 
     def _without_missing(self, X: npt.NDArray[Any], columns: slice) -> npt.NDArray[Any]:
-        """Return values after what was said about missing ones."""
+        """Return values with missing ones treated as the parameter ``missing`` says."""
         if self._missing == "keep":
             return X
         missing = np.isnan(X)
@@ -292,7 +303,7 @@ class ArrowSource(TableSource[TableFile]):
             names = self._layout.features[columns]
             raise SourceError(
                 f"{self._tables[0].shown}: missing values in {some(names[j] for j in places)}: "
-                f"{given('missing', 'impute')} fills in the mean of the column"
+                f"{as_argument('missing', 'impute')} fills in the mean of the column"
             )
         return X
 
@@ -310,10 +321,10 @@ class ArrowSource(TableSource[TableFile]):
     def parts(self, rows: int) -> list[SourcePart]:
         """Cut the stream into consecutive parts of about ``rows`` rows.
 
-        A part is a file where the number of rows is not known: of text, and where rows are left out.
+        A part is a whole file if the number of rows is not known: for text, and if rows are left out.
         """
         if self._missing == "impute":
-            self._imputed_means()  # of the whole stream; the parts take them along
+            self._imputed_means()  # computed over the whole stream, and passed on to the parts
         sizes = [0 if table.n_rows is None else table.n_rows for table in self._tables]
         if self._layout.filters or any(table.n_rows is None for table in self._tables):
             return [SourcePart(self._only(k, k + 1), str(file)) for k, file in enumerate(self.files)]

@@ -17,7 +17,7 @@ from streamsieve.sources.tables.producers import Producer, producer_of
 from streamsieve.sources.tables.reading import as_list
 from streamsieve.sources.tables.streams import StreamTable
 
-#: Number of rows at the beginning by which a stream is recognized.
+#: Number of first rows by which a stream is recognized when a run is resumed.
 SAMPLED_ROWS = 64
 
 
@@ -99,6 +99,11 @@ class ArrowStreamSource(TableSource[StreamTable]):
         choice = Choice(exclude=as_list("exclude", exclude), categories=of_text, dates=of_text, weight=weight)
         super().__init__([StreamTable(producer, target)], target, choice)
 
+    @property
+    def shown(self) -> str:
+        """What errors call the stream, such as "the polars LazyFrame"."""
+        return self._producer.shown
+
     def identity(self) -> dict[str, Any]:
         """Return a JSON description that identifies the stream: columns, target, query, and the first rows.
 
@@ -120,7 +125,7 @@ class ArrowStreamSource(TableSource[StreamTable]):
         }
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
-        """Refuse a stream that is not the one of an earlier identity; it may have grown at its end."""
+        """Refuse a stream that differs from an earlier identity; rows may have been appended."""
         self._refuse_resuming()
         with comparing(self, known):
             same_names(known["names"], self.names)

@@ -12,11 +12,11 @@ from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 STARTS = ("stationary", "empty")
-#: Memberships that fit into memory with room to spare.
-MOST = 2e8
-#: Objects whose numbers fit likewise: a feature is drawn at once, and its objects take 16 times the memory.
-MOST_OBJECTS = MOST / 16
-#: Memberships drawn at a time: each takes 16 times the memory while it is drawn.
+#: Maximum number of memberships; they fit into memory easily.
+MOST_MEMBERSHIPS = 2e8
+#: Maximum number of objects; those of one feature are drawn together and take 16 times the memory.
+MOST_OBJECTS = MOST_MEMBERSHIPS / 16
+#: Memberships drawn at a time; each takes 16 times the memory while it is drawn.
 CHUNK = 2**20
 
 
@@ -109,7 +109,7 @@ def birth_death_process(
         check_number("random_state", random_state, low=0, high=2**32 - 1, integer=True)
     about = math.log(n_objects) + np.euler_gamma + 0.5 / n_objects  # H_N, without an array as long as N
     expected = about * (rate * duration + (alpha if start == "stationary" else 0.0))
-    if n_objects > MOST_OBJECTS or expected * n_objects > MOST:
+    if n_objects > MOST_OBJECTS or expected * n_objects > MOST_MEMBERSHIPS:
         raise ParameterError(
             f"about {expected:.3g} features of {n_objects} objects are to be expected, too many for memory: "
             "choose a smaller alpha, rate, duration or n_objects"

@@ -29,7 +29,7 @@ def check_size(name: str, value: Any, low: int = 1) -> int:
 
 
 def check_start(owner: object, start: Mapping[str, int] | None, keys: Sequence[str]) -> dict[str, int]:
-    """Return where to begin: zeros, or the whole numbers of a position that this kind of source gave."""
+    """Return the position to start from: zeros, or a checked position from this kind of source."""
     if start is None:
         return dict.fromkeys(keys, 0)
     if not isinstance(start, Mapping) or any(not _is_count(start.get(key)) for key in keys):
@@ -46,7 +46,7 @@ def _is_count(value: Any) -> bool:
 
 
 def beyond(owner: object, what: str, start: int, there: int) -> SourceError:
-    """Return the error about a position after the end: the data is not what it was."""
+    """Return the error for a position after the end of the data, which must have changed."""
     return SourceError(
         f"start lies after {start:,} {what}, but this {type(owner).__name__} has {there:,}: "
         "resume with the data the position came from"
@@ -62,7 +62,7 @@ def spans(
 ) -> Iterator[slice]:
     """Return the slices that cut all rows or columns into pieces of one size, from a position on.
 
-    Arguments are checked now; ``there``, how many there are, may be a function that has to look.
+    Arguments are checked at once; ``there``, the number of rows or columns, may be a function.
     """
     step = check_size("batch_size" if axis == "row" else "block_size", size)
     first = check_start(owner, start, (axis,))[axis]
@@ -73,13 +73,13 @@ def spans(
 
 
 def no_axis(owner: object, axis: str, instead: str) -> SourceError:
-    """Return the error about a source that does not stream along an axis."""
+    """Return the error for a source that does not stream along an axis."""
     return SourceError(f"{type(owner).__name__} has no {axis}: {instead}")
 
 
 def is_list(values: object) -> bool:
-    """Whether values can be gone through: not a sparse matrix, as SciPy does not check its indices."""
-    return isinstance(values, Iterable) and not sp.issparse(values)
+    """Whether values can be gone through: not one value, nor a sparse matrix, which SciPy does not check."""
+    return isinstance(values, Iterable) and not sp.issparse(values) and getattr(values, "ndim", 1) > 0
 
 
 def check_names(names: Iterable[Any] | None, n: int) -> list[str] | None:
@@ -104,7 +104,7 @@ def check_names(names: Iterable[Any] | None, n: int) -> list[str] | None:
 def as_target(y: Any, n: int | None) -> npt.NDArray[Any] | None:
     """Return a target as a one-dimensional array of ``n`` values; text labels become a text array.
 
-    Whether the values can serve is for the selector to say, which knows what it needs.
+    Whether the values are suitable is checked by the selector.
     """
     if y is None:
         return None
@@ -129,7 +129,7 @@ def as_target(y: Any, n: int | None) -> npt.NDArray[Any] | None:
 
 
 def some(names: Any, few: int = 8) -> str:
-    """Return the first few names, and how many more there are."""
+    """Return the first few names, and the number of the others, as text."""
     names = list(names)
     more = f" and {len(names) - few} more" if len(names) > few else ""
     return ", ".join(repr(str(name)) for name in names[:few]) + more

@@ -1,4 +1,4 @@
-"""Rows of a distributed frame or array: what the driver fixes, and how a worker reads its chunk."""
+"""Chunks of a distributed frame or array: the schema fixed by the driver, and how workers read them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from streamsieve.sources.tables.producers import Producer, chunks_of
 
 @dataclass(frozen=True)
 class TableChunks:
-    """Chunks of a distributed frame: a worker holds them to the schema that the driver has seen.
+    """Chunks of a distributed frame, which workers check against the schema that the driver has seen.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class TableChunks:
     weight: str | None = None
 
     def source(self, shown: str, chunks: Iterable[Any]) -> ChunkSource:
-        """Return a source of the rows in these dataframes or record batches, which may be none."""
+        """Return a source of the rows in these dataframes or record batches; there may be none."""
         producer = Producer(shown, lambda _: chunks_of(chunks), once=True, schema=self.schema)
         return ChunkSource(
             producer, self.target, weight=self.weight, skip_text=self.skip_text, exclude=self.exclude
@@ -58,7 +58,7 @@ class ChunkSource(ArrowStreamSource):
 
 @dataclass(frozen=True)
 class ArrayChunks:
-    """Chunks of a distributed array, each with its piece of the target and of the weights.
+    """Chunks of a distributed array, each with its part of the target and the weights.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Dask dataframes and arrays: their partitions are the parts that an engine learns."""
+"""Source of Dask dataframes and arrays, whose partitions are the parts that an engine learns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def is_dask(data: Any) -> bool:
 
 @dataclass(frozen=True)
 class LazyChunk:
-    """A partition that Dask computes where the task runs; ``reader`` makes rows of its values there."""
+    """A partition that Dask computes where the task runs; ``reader`` converts its values to rows there."""
 
     reader: TableChunks | ArrayChunks
     lazy: tuple[Any, ...]
@@ -81,7 +81,7 @@ class DaskSource(ShownSource):
     """
 
     engine = "dask"
-    #: What an error says about giving rows an order.
+    #: Advice in errors on how to order the rows.
     sorting = "sort them with sort_values or set_index"
 
     def __init__(
@@ -148,14 +148,15 @@ class DaskSource(ShownSource):
         self._lazy = list(zip(chunks, *beside, strict=True))
 
     def parts(self, rows: int) -> list[SourcePart]:
-        """Return the partitions; Dask has cut the rows already."""
+        """Return the partitions, which are the parts."""
         del rows
         return [
             SourcePart(LazyChunk(self._reader, lazy), self._shown(k)) for k, lazy in enumerate(self._lazy)
         ]
 
-    def first_rows(self, size: int) -> RowBatch | None:
-        """Return the first rows; of a partition, no more than these leave the workers."""
+    def first_rows(self, size: int, *, values: bool = True) -> RowBatch | None:
+        """Return the first rows; only these leave the workers."""
+        del values  # a partition is computed for its target alone, too
         from dask import delayed  # noqa: PLC0415
 
         for number, lazy in enumerate(self._lazy):
@@ -175,7 +176,7 @@ class DaskSource(ShownSource):
             yield from self._read(number, lazy, size)
 
     def identity(self) -> dict[str, Any]:
-        """Return what makes this stream this stream: Dask's name, which depends on all that it is made of."""
+        """Return a JSON description that identifies the stream: Dask's name, a hash of how it is computed."""
         return {"kind": type(self).__name__, "names": names_identity(self.names), "dask": self._name}
 
     def _read(self, number: int, lazy: Sequence[Any], size: int) -> Iterator[RowBatch]:
@@ -192,7 +193,7 @@ def _head(values: Any, size: int) -> Any:
 
 
 def _is_ordered(expression: Any) -> bool:
-    """Whether partitions are in the order of rows: no step since the last sort has shuffled them."""
+    """Whether partitions are in row order: no step since the last sort has shuffled them."""
     kind = type(expression).__name__
     if kind.startswith(_SORTS):
         return True
@@ -202,7 +203,7 @@ def _is_ordered(expression: Any) -> bool:
 
 
 def _pieces(given: Any, sizes: Sequence[float], what: str, *, known: bool) -> list[Any]:
-    """Return the target or the weights of every chunk of X; what is cut in another way is refused."""
+    """Return the target or weights of every chunk of X; other chunk sizes are refused."""
     if not is_dask(given):
         if not known:
             raise SourceError(

@@ -14,7 +14,7 @@ from streamsieve.sources.shown import ShownSource
 
 #: Weight of what all features share; the correlation of any two is NU^2 / (1 + NU^2) = 0.2.
 NU = 0.5
-#: Values (8 MB) and rows drawn at a time, at most.  Other numbers would make other streams.
+#: Maximum number of values (8 MB) and rows drawn at a time; other limits would give other streams.
 CHUNK_VALUES, CHUNK_ROWS = 2**20, 4096
 
 
@@ -76,12 +76,12 @@ class DriftingStream(ShownSource):
         self.shift_every = check_size("shift_every", shift_every)
         self.seed = check_size("seed", seed, low=0)
         self.names: list[str] | None = None
-        # Rows are drawn in chunks of a length that no batch size changes.
+        # rows are drawn in chunks whose length does not depend on the batch size
         self._chunk_rows = max(1, min(CHUNK_ROWS, CHUNK_VALUES // self.n_features))
         self._length = int(n_rows)
 
     def relevant(self, row: int) -> IntArray:
-        """Return the columns that the label of a row depends on; the one that leaves next is first."""
+        """Return the columns that the label of a row depends on, the next to become irrelevant first."""
         first = check_size("row", row, low=0) // self.shift_every
         return (first + np.arange(self.n_relevant, dtype=np.int64)) % self.n_features
 
@@ -90,7 +90,7 @@ class DriftingStream(ShownSource):
         return {"kind": type(self).__name__, "rows": self._length, **self._parameters()}
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
-        """Refuse a stream of other parameters than those of an earlier identity; it may be longer."""
+        """Refuse a stream whose parameters differ from an earlier identity; it may be longer."""
         with comparing(self, known):
             for name, value in self._parameters().items():
                 same(name, known[name], value)
@@ -105,7 +105,7 @@ class DriftingStream(ShownSource):
         return self._rows(spans(self, "row", self._length, batch_size, start))
 
     def columns(self, block_size: int = 1024, start: Mapping[str, int] | None = None) -> NoReturn:
-        """Refuse: what is relevant changes from row to row, so the stream is one of rows."""
+        """Refuse: the relevant features change from row to row, so there are no columns to stream."""
         del block_size, start
         raise no_axis(self, "columns", "its relevant features change from row to row; use rows()")
 

@@ -13,11 +13,20 @@ from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.protocols import ColumnBlock, Position
 from streamsieve.sources.checks import as_target, beyond, check_size, check_start, no_axis
 from streamsieve.sources.computed.blocks import Candidate, Growing, error_of
-from streamsieve.sources.computed.compute import Computed, Failed, Item, Items, Maker, One, outcome, said
+from streamsieve.sources.computed.compute import (
+    Computed,
+    Failed,
+    Item,
+    Items,
+    Maker,
+    One,
+    error_line,
+    outcome,
+)
 from streamsieve.sources.computed.workers import in_order, parcel
 from streamsieve.sources.shown import ShownSource
 
-#: A feature that is computed, or still to be.
+#: A feature, computed or not yet.
 F = TypeVar("F", Computed, Candidate)
 
 
@@ -100,7 +109,7 @@ class Features(ShownSource):
         self._factory, self._compute = factory, compute
         self._y = as_target(y, None)
         self._given = None if names is None else [str(name) for name in names]
-        #: The items of an iterator, which cannot start again.
+        #: The items of an iterator, which cannot be restarted.
         self._live: Items | None = None
         self.names: list[str] | None = self._given
         self.n_columns: int | None = None if names is None else len(names)
@@ -121,7 +130,7 @@ class Features(ShownSource):
     def columns(
         self, block_size: int = 1024, start: Mapping[str, int] | None = None
     ) -> Iterator[ColumnBlock]:
-        """Yield the columns in blocks, computing them on the way.
+        """Yield the columns in blocks, computing them on demand.
 
         If a column cannot be computed, those before it are delivered first, whatever the block size.
 
@@ -153,14 +162,14 @@ class Features(ShownSource):
                 if block.columns:
                     yield block.whole(at, position)
                     n, at = block.n, at + len(block.columns)
-                    items.let_go(self.place_of(position)[0])
+                    items.release_before(self.place_of(position)[0])
                 if block.failure is not None:
                     raise error_of(at, block.failure)
 
     def candidates(self, start: Mapping[str, int] | None = None) -> Iterator[Candidate | Failed]:
-        """Return the features from a position on, still to be computed, packed for workers of an engine.
+        """Return the features from a position on, serialized to be computed by workers of an engine.
 
-        Where one cannot be packed, it is the last: why not.
+        If one cannot be serialized, the last entry is that failure.
         """
         if self._workers:
             raise ParameterError(
@@ -182,7 +191,7 @@ class Features(ShownSource):
             yield named
             if isinstance(named, Failed):
                 return
-            items.let_go(items.first + 1)
+            items.release_before(items.first + 1)
 
     def _packed_items(self, items: Items, number: int) -> Iterator[Candidate | Failed]:
         for at in count(number):
@@ -196,7 +205,7 @@ class Features(ShownSource):
             yield Candidate(item.name, item.content)
 
     def place_of(self, start: Mapping[str, int]) -> tuple[int, int]:
-        """Return the item to begin with, and how many of the columns from there on to drop."""
+        """Return the item to begin with, and how many of its first columns to drop."""
         return start["column"], 0
 
     def position_after(self, at: int, number: int, inside: int) -> Position:
@@ -206,11 +215,11 @@ class Features(ShownSource):
 
     @property
     def maker(self) -> Maker:
-        """What makes columns of an item."""
+        """Computes columns from an item."""
         return One(self._compute)
 
     def _named(self, at: int, result: F | Failed) -> F | Failed:
-        """Return a feature with its name: its own, or one of those that were given."""
+        """Return a feature with its own name, or else that from ``names``."""
         if result.name is not None or self._given is None:
             return result
         if at < len(self._given):
@@ -219,13 +228,13 @@ class Features(ShownSource):
         return result if isinstance(result, Failed) else Failed(None, text, None)
 
     def _items(self, number: int, *, packed: bool) -> Items:
-        """Return the items, those before ``number`` let go."""
+        """Return the items from ``number`` on."""
         items = self._live
         if items is None:
             try:
                 made = self._factory() if callable(self._factory) else self._factory
             except Exception as error:
-                failed = Failed(None, f"could not be computed: the factory raised {said(error)}", error)
+                failed = Failed(None, f"could not be computed: the factory raised {error_line(error)}", error)
                 raise error_of(0, failed) from error
             if not isinstance(made, Iterable):
                 raise SourceError(
@@ -243,7 +252,7 @@ class Features(ShownSource):
         return items
 
     def _skip(self, items: Items, number: int) -> None:
-        """Let go of the items before a number, as far as there are any."""
+        """Skip the items before a number."""
         while items.first < number:
             at = items.first
             item = self._read(items, at)
@@ -251,14 +260,14 @@ class Features(ShownSource):
                 raise beyond(self, "columns", number, at)
             if isinstance(item, Failed):
                 raise error_of(at, item)
-            items.let_go(at + 1)
+            items.release_before(at + 1)
 
     def _results(
         self, items: Items, number: int, dropped: int, at: int
     ) -> Generator[tuple[Computed | Failed, int, int]]:
-        """Yield columns and failures, with the number of their item and their place among what came of it.
+        """Yield columns and failures, with the number of their item and their position in it.
 
-        The first ``dropped`` are left out; ``at`` is how many columns there were before.
+        The first ``dropped`` are left out; ``at`` is the number of columns before.
         """
         left = dropped
         results = self._in_workers(items, number) if self._workers else self._here(items, number)
@@ -273,7 +282,7 @@ class Features(ShownSource):
             raise beyond(self, "columns", at, at - left)
 
     def _here(self, items: Items, number: int) -> Generator[Iterable[Computed | Failed]]:
-        """Yield what comes of each item, computed as it is looked at."""
+        """Yield the outcomes of each item, computed in this process."""
         for at in count(number):
             item = self._read(items, at)
             if item is None:
@@ -285,7 +294,7 @@ class Features(ShownSource):
             yield self.maker(self._own_name(item), item.content) if lazy else [outcome(*item)]
 
     def _in_workers(self, items: Items, number: int) -> Generator[Iterable[Computed | Failed]]:
-        """Yield what comes of each item, computed by worker processes."""
+        """Yield the outcomes of each item, computed by worker processes."""
         trouble: list[Failed] = []
 
         def tasks() -> Iterator[Candidate]:
@@ -301,14 +310,14 @@ class Features(ShownSource):
             yield trouble
 
     def _packed(self, item: Item) -> Item:
-        """Return an item that can be sent to a worker process, or why it cannot."""
+        """Serialize an item for a worker process, or return a failure that says why it cannot be."""
         if self._compute is None and not callable(item.content):
             text = "was computed by the factory, where no worker can help: yield a function, or give compute="
             return item._replace(content=Failed(item.name, text, None))
         try:
             return item._replace(name=self._own_name(item), content=parcel(item.content))
         except Exception as error:  # noqa: BLE001 - whatever a user's function refers to
-            text = f"could not be sent to a worker process: {said(error)}"
+            text = f"could not be sent to a worker process: {error_line(error)}"
             return item._replace(content=Failed(item.name, text, error))
 
     def _own_name(self, item: Item) -> str | None:
@@ -316,11 +325,11 @@ class Features(ShownSource):
         return item.content if item.name is None and is_name else item.name
 
     def _read(self, items: Items, number: int) -> Item | Failed | None:
-        """Return an item, None after the last, or what is wrong with the factory."""
+        """Return an item, None after the last, or the failure of the factory."""
         try:
             item = items.get(number)
         except SourceError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever a user's generator raises names its feature
-            return Failed(None, f"could not be computed: the generator raised {said(error)}", error)
+            return Failed(None, f"could not be computed: the generator raised {error_line(error)}", error)
         return item

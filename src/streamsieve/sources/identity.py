@@ -1,7 +1,7 @@
-"""What makes a stream this stream: a checkpoint keeps it, and resuming compares it.
+"""Identity of a stream, which a checkpoint stores and a resumed run compares.
 
-A stream may have grown at its end.  What was read may not have changed, moved or gone; the columns and the
-target are what they were.
+Rows may have been appended since.  Rows that were read may not have been changed, moved or removed, and the
+columns and the target must be the same.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
 
-#: Names that are kept in full, so that an error can say which one differs.
-FEW = 20
+#: Number of names stored in full, so that an error can say which one differs.
+NAMES_IN_FULL = 20
 
 
 def digest(*parts: bytes) -> str:
-    """Return a short text that is the same only for the same parts."""
+    """Return a hash of the parts as short text."""
     found = hashlib.blake2b(digest_size=16)
     for part in parts:
         found.update(len(part).to_bytes(8, "little") + part)
@@ -27,15 +27,15 @@ def digest(*parts: bytes) -> str:
 
 
 def names_identity(names: Sequence[str] | None) -> dict[str, Any] | None:
-    """Return what is kept of the names: all of a few; of many, the first few and a digest."""
+    """Return names as stored in a checkpoint: all if they are few, else the first few and a digest."""
     if names is None:
         return None
     encoded = (name.encode("utf-8", "surrogatepass") for name in names)
-    return {"count": len(names), "digest": digest(*encoded), "first": list(names[:FEW])}
+    return {"count": len(names), "digest": digest(*encoded), "first": list(names[:NAMES_IN_FULL])}
 
 
 def another_stream(why: str) -> SourceError:
-    """Return the error about a stream that is not the one a checkpoint came from."""
+    """Return the error for a stream that is not the one of the checkpoint."""
     return SourceError(
         f"this is not the stream of the checkpoint: {why}; resume with the data it came from, or start "
         "again with another checkpoint"
@@ -44,7 +44,7 @@ def another_stream(why: str) -> SourceError:
 
 @contextmanager
 def comparing(owner: object, known: Mapping[str, Any]) -> Iterator[None]:
-    """Context: compare with the identity of the same kind of source; one that makes no sense is refused."""
+    """Context manager to compare with an identity; refuses a damaged one, or that of another kind."""
     kind = type(owner).__name__
     try:
         if known["kind"] != kind:
@@ -60,7 +60,7 @@ def comparing(owner: object, known: Mapping[str, Any]) -> Iterator[None]:
 
 
 def same(what: str, was: Any, now: Any) -> None:
-    """Refuse a difference by name."""
+    """Refuse two values that differ; the error names them."""
     if was != now:
         raise another_stream(f"{what} was {_shown(was)} and is {_shown(now)} now")
 
@@ -72,7 +72,7 @@ def not_fewer(what: str, was: int, now: int) -> None:
 
 
 def same_names(known: Mapping[str, Any] | None, names: Sequence[str] | None) -> None:
-    """Refuse other columns, and say which differ as far as that is known."""
+    """Refuse other columns; the error names those that differ if they are known."""
     now = names_identity(names)
     if known is None or now is None:
         if known is not now:
@@ -82,7 +82,7 @@ def same_names(known: Mapping[str, Any] | None, names: Sequence[str] | None) -> 
     if known["digest"] == now["digest"]:
         return
     was, first = list(known["first"]), now["first"]
-    if max(known["count"], now["count"]) <= FEW:
+    if max(known["count"], now["count"]) <= NAMES_IN_FULL:
         _refuse_sets(was, first)
     for place, (old, new) in enumerate(zip(was, first, strict=False), 1):
         if old != new:

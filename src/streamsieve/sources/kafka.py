@@ -145,7 +145,7 @@ class KafkaSource(ShownSource):
 
     @property
     def names(self) -> list[str]:
-        """The features, in order; those of the first message, unless they were given."""
+        """The features, in order; those of the first message unless they were given."""
         if self._names is None:
             self._names = self._first_names(wait=False)
         return self._names
@@ -166,7 +166,7 @@ class KafkaSource(ShownSource):
         }
 
     def check_identity(self, known: Mapping[str, Any]) -> None:
-        """Refuse a stream that is not that of an earlier identity; it may have grown.
+        """Refuse a stream that differs from an earlier identity; messages may have been appended.
 
         Names that were not given become those of the earlier identity.
         """
@@ -193,11 +193,11 @@ class KafkaSource(ShownSource):
         return self._rows(size, check_start(self, start, _POSITION), self._offsets(start))
 
     def lag(self, position: Mapping[str, int] | None = None) -> dict[int, int]:
-        """Return how many offsets of each partition come after a position, such as that of a batch.
+        """Return the number of offsets after a position, such as that of a batch, for each partition.
 
-        Without a position: how many there are.  ``sum(source.lag(batch.position).values())`` is how far a
-        reader that follows a topic is behind.  Offsets without a message, which compaction and transactions
-        leave, count as well.
+        Without a position, all offsets are counted.  ``sum(source.lag(batch.position).values())`` is the lag
+        of a reader that follows a topic.  Offsets without a message, which compaction and transactions leave,
+        count as well.
         """
         offsets = self._offsets(position)
         with self._client() as client:
@@ -229,7 +229,7 @@ class KafkaSource(ShownSource):
             turns = self._begin(client, offsets, start["next"])
             while not turns.ended:
                 failure = self._gather(turns, parser, gathered)
-                # what was read before a failure is delivered first, whatever the batch size
+                # rows read before a failure are delivered first, whatever the batch size
                 if gathered.count:
                     yield gathered.batch(turns.position())
                 if failure is not None:
@@ -238,7 +238,7 @@ class KafkaSource(ShownSource):
             raise self._no_rows()
 
     def _gather(self, turns: PartitionOrder, parser: Parser, gathered: MessageBuffer) -> SourceError | None:
-        """Fill a batch as far as rows come, and return the error that ended it early."""
+        """Fill a batch with the rows that arrive; return the error that ended it early, if any."""
         until: float | None = None
         try:
             while gathered.room and not turns.ended:
@@ -256,7 +256,7 @@ class KafkaSource(ShownSource):
     def _add(
         self, turns: PartitionOrder, messages: list[Message], parsed: Parsed, gathered: MessageBuffer
     ) -> None:
-        """Take messages whose rows go into the batch, up to the first that is refused."""
+        """Add the rows of messages to the batch, up to the first message that is refused."""
         bad = parsed.bad
         if not bad or self._on_bad == "skip":
             turns.take(len(messages))
@@ -268,7 +268,7 @@ class KafkaSource(ShownSource):
         raise self._bad(turns.turn, messages[first][0], bad[first])
 
     def _begin(self, client: Client, offsets: Sequence[int], turn: int) -> PartitionOrder:
-        """Begin at some offsets, if what follows them is still there; new partitions begin at their start."""
+        """Begin at the given offsets, if messages after them still exist; new partitions at their start."""
         topic = client.describe()
         if max(len(offsets) - 1, turn) >= topic.n_partitions:
             raise another_stream(
@@ -291,7 +291,7 @@ class KafkaSource(ShownSource):
         return PartitionOrder(client, at, turn, ends)
 
     def _first_names(self, *, wait: bool) -> list[str]:
-        """Return the fields of the first message; if there is none, wait for it, or for a while only."""
+        """Return the fields of the first message; without ``wait``, waiting for it has a time limit."""
         until = None if wait else time.monotonic() + self._patience
         with self._client() as client:
             turns = self._begin(client, [], 0)

@@ -202,7 +202,7 @@ def _open_files(data: Any, target: Any, options: dict[str, Any]) -> Any:
 
 
 def _made(kind: type[Any], data: Any, options: dict[str, Any], **target: Any) -> Any:
-    """Make a source; an option it does not have is refused by name."""
+    """Create a source; options that it does not have are refused by name."""
     known = [name for name in list(inspect.signature(kind).parameters)[1:] if name not in target]
     for name in options:
         if name not in known:

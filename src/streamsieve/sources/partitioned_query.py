@@ -1,4 +1,4 @@
-"""Queries that an engine cuts into ranges of a key, each of which a worker runs."""
+"""Queries that an engine divides into ranges of a key, each run by a worker."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Consecutive pieces of a stream of rows that can be read elsewhere, one by one."""
+"""Consecutive parts of a stream of rows, which can be read in other processes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from streamsieve.protocols import Position, RowBatch
 
 @dataclass(frozen=True)
 class SourcePart:
-    """Some consecutive rows of a source; it can be sent to another process.
+    """Consecutive rows of a source; can be pickled.
 
     Attributes
     ----------
-    source : where the rows are read; a part of files has these files only
-    shown : what errors call the part
+    source : where the rows are read; for files, these files only
+    shown : name of the part in errors
     start : where to begin, None for the beginning
-    n_rows : how many rows to read; None for all
-    first_row : rows of the whole stream before this part; None if that is not known
+    n_rows : number of rows to read; None for all
+    first_row : number of rows before this part; None if not known
     """
 
     source: Any
@@ -31,7 +31,7 @@ class SourcePart:
     first_row: int | None = None
 
     def rows(self, batch_size: int) -> Iterator[RowBatch]:
-        """Yield the rows in batches, exactly ``n_rows`` of them where that is known."""
+        """Yield the rows in batches, exactly ``n_rows`` of them unless that is None."""
         left = self.n_rows
         if left == 0:
             return

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -12,11 +10,12 @@ from typing import Any
 
 from streamsieve._text import in_a_line, shown
 from streamsieve.exceptions import CapabilityError, SourceError
-from streamsieve.sources.statements import code_of, ended_by_ctrl_c, one_statement
+from streamsieve.sources import databases
+from streamsieve.sources.statements import code_of, one_query, one_statement
 
-#: Rows of a batch of an answer about a query.
+#: Rows per batch of the result of an auxiliary query.
 READ_ROWS = 1024
-#: How addresses begin, by database.
+#: Databases by the prefix of their addresses.
 ADDRESSES = {
     "duckdb:///": "duckdb",
     "sqlite:///": "sqlite",
@@ -74,7 +73,7 @@ class Query:
         return int(self._answer(_select("count(*) AS n", self._inner))[0]["n"])
 
     def _answer(self, sql: str) -> list[dict[str, Any]]:
-        """Return the rows of a query about this one."""
+        """Return the rows of an auxiliary query about this one."""
         try:
             return [row for batch in self._run(sql, READ_ROWS) for row in batch.to_pylist()]
         except SourceError:
@@ -92,30 +91,27 @@ class Query:
         return _select("*", self._inner, f"WHERE {condition} {order}")
 
     def _run(self, sql: str, size: int) -> Iterator[Any]:
-        with closing(self._connected()) as connection, ended_by_ctrl_c():
-            if _is_duckdb(connection):
-                yield from connection.sql(sql).to_arrow_reader(size)
-                return
-            with connection.cursor() as cursor:
-                cursor.execute(sql)
-                yield from cursor.fetch_record_batch()
-
-    def _connected(self) -> Any:
-        """Return a connection of its own, or a second cursor of the one that was given."""
         if not isinstance(self.database, str):
-            # DuckDB has one open result per connection, and closing an ADBC connection would take the user's
-            return self.database.cursor() if _is_duckdb(self.database) else _Borrowed(self.database)
+            # of its own, because DuckDB has one open result per connection
+            with self.database.cursor() as cursor:
+                if not _is_duckdb(cursor):
+                    yield from databases.adbc_batches(cursor, sql)
+                    return
+                yield from databases.duck_result(cursor, sql, size)[1]
+            return
         prefix = next(prefix for prefix in ADDRESSES if self.database.startswith(prefix))
         kind, rest = ADDRESSES[prefix], self.database.removeprefix(prefix)
         if kind == "duckdb":
-            return _driver("duckdb").connect(rest or ":memory:", read_only=bool(rest))
-        if kind == "sqlite":
-            if not Path(rest).is_file():  # SQLite would make an empty one
+            with databases.duck(rest) as connection:
+                yield from databases.duck_result(connection, sql, size)[1]
+        elif kind == "sqlite":
+            if not Path(rest).is_file():
                 raise SourceError(
                     f"there is no SQLite file {rest!r}: sqlite:///name or sqlite:////folder/name"
                 )
-            return _driver("adbc_driver_sqlite").connect(rest)
-        return _driver("adbc_driver_postgresql").connect(self.database)
+            yield from databases.sqlite_batches(rest, sql)
+        else:
+            yield from databases.postgresql_batches(self.database, sql)
 
 
 @dataclass(frozen=True)
@@ -125,9 +121,9 @@ class Range:
     Attributes
     ----------
     query : the whole query, to an address
-    low, high : keys from ``low`` up to and without ``high``; None is no bound, and without ``low`` rows
-        without a key belong to it
-    n_rows : rows when the range was made
+    low, high : keys from ``low`` up to but not including ``high``; None for no bound.  Without ``low``, rows
+        without a key are included
+    n_rows : number of rows when the range was created
     """
 
     query: Query
@@ -154,19 +150,6 @@ class Range:
         return f"{key} >= {self.low}" + ("" if self.high is None else f" AND {key} < {self.high}")
 
 
-@dataclass(frozen=True)
-class _Borrowed:
-    """A connection that its owner closes."""
-
-    connection: Any
-
-    def cursor(self) -> Any:
-        return self.connection.cursor()
-
-    def close(self) -> None:
-        """Leave it open."""
-
-
 def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
     """Define an SQL query whose rows are streamed by :func:`streamsieve.open`.
 
@@ -175,7 +158,8 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
     database : str, DuckDB connection, or ADBC connection
         Addresses are "duckdb:///file.db" ("duckdb:///" for a database in memory, which reads files by
         their names), "sqlite:///file.db" and "postgresql://user@host/name".  An absolute path has four
-        slashes.  With an address, every pass opens its own connection.
+        slashes.  With an address, every pass opens its own connection, which only reads; a connection is
+        used as it is.
     sql : str
         The query, one statement.  To resume a run from a checkpoint, it needs ORDER BY over a unique key.
     partition_on : str or None, default=None
@@ -190,10 +174,9 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
 
     Notes
     -----
-    SQLite and PostgreSQL are reached through ADBC: ``pip install 'streamsieve[sql]'``.  The ADBC driver of
-    SQLite infers the type of a column from the first rows: CAST a column in the query if that goes wrong.
-    It cannot stop a query either, so Ctrl-C takes effect with the next rows; ``open("file.db", sql=...)``
-    stops at once.
+    DuckDB and PostgreSQL need ``pip install 'streamsieve[sql]'``.  A column of SQLite has no type: CAST it in
+    the query if it holds numbers in some rows and text in others.  Ctrl-C ends a query, except over an ADBC
+    connection of your own to SQLite: that driver cannot cancel, so it takes effect with the next rows.
 
     Examples
     --------
@@ -206,7 +189,7 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
         raise SourceError(f"sql must be the text of a query; got {sql!r}")
     known = database.startswith(tuple(ADDRESSES)) if isinstance(database, str) else _has_cursor(database)
     if not known:
-        # an address may hold a password, which belongs into no message
+        # an address may hold a password, which must not appear in messages
         got = f"an address that begins with {database[:10]!r}" if isinstance(database, str) else database
         raise SourceError(
             f"a query goes to an address ({', '.join(map(repr, ADDRESSES))}), or to a connection of DuckDB "
@@ -214,7 +197,7 @@ def query(database: Any, sql: str, *, partition_on: str | None = None) -> Query:
         )
     if partition_on is not None and (not isinstance(partition_on, str) or not partition_on):
         raise SourceError(f"partition_on must be the name of a column of the query; got {partition_on!r}")
-    one_statement(sql)
+    (one_query if isinstance(database, str) else one_statement)(sql)
     return Query(database, sql, partition_on)
 
 
@@ -234,10 +217,3 @@ def _has_cursor(connection: Any) -> bool:
     adbc = type(connection).__module__.startswith("adbc_driver")
     cursor: Callable[[], Any] | None = getattr(connection, "cursor", None)
     return callable(cursor) and (adbc or _is_duckdb(connection))
-
-
-def _driver(name: str) -> Any:
-    try:
-        return importlib.import_module(name if name == "duckdb" else f"{name}.dbapi")
-    except ImportError as error:
-        raise SourceError(f"this query needs {name}: pip install 'streamsieve[sql]'") from error

@@ -1,4 +1,4 @@
-"""What sources say about themselves."""
+"""Text and HTML representations of sources."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from streamsieve._text import shown
 
 
 class ShownSource:
-    """A source that says its size and its files, as far as they are known without reading anything."""
+    """Mixin with a representation by size and files, as far as they are known without reading."""
 
     def __repr__(self) -> str:
         known = self.__dict__
@@ -19,12 +19,12 @@ class ShownSource:
         return f"<{type(self).__name__}: {', '.join(parts) or 'of unknown size'}>"
 
     def _repr_html_(self) -> str:
-        """Return the same for notebooks, with the first names."""
+        """Return the representation for notebooks, with the first names."""
         names = self.__dict__.get("names") or []
         some = ", ".join(map(shown, names[:SHOWN_NAMES])) + ", ..." * (len(names) > SHOWN_NAMES)
         return f"<p>{escape(repr(self))}</p><p>{escape(some)}</p>"
 
 
 SIZES = {"n_rows": "rows", "n_columns": "columns"}
-#: Names that a page lists.
+#: Number of names listed in the HTML.
 SHOWN_NAMES = 20

@@ -1,10 +1,13 @@
-"""Spark frames, classic and Connect: their partitions are learned by the executors that hold them."""
+"""Source of Spark frames, classic and Connect, whose partitions are learned by the executors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
@@ -28,7 +31,7 @@ def is_spark(data: Any) -> bool:
 
 @contextmanager
 def spark_errors_named() -> Iterator[None]:
-    """Context: what Spark raises becomes a ``SourceError`` of one sentence; its cause has the rest."""
+    """Context manager that turns errors of Spark into a ``SourceError`` of one sentence."""
     from pyspark.errors import PySparkException  # noqa: PLC0415
 
     try:
@@ -81,7 +84,7 @@ class SparkSource(ShownSource):
     """
 
     engine = "spark"
-    #: What an error says about giving rows an order.
+    #: Advice in errors on how to order the rows.
     sorting = "sort them, streamsieve.open(frame, order_by='time')"
 
     def __init__(
@@ -122,7 +125,7 @@ class SparkSource(ShownSource):
             data = data.repartitionByRange(order_by).sortWithinPartitions(order_by)
         wanted = [*(n for n in asked if n not in vectors or asked == vectors), *beside]
         #: The columns that executors read.
-        self.frame = data.select([f"`{name.replace('`', '``')}`" for name in wanted])
+        self.frame = data.select(_quoted(wanted))
         self._target, self._weight = target, weight
         self.reader = self._reader(data, vectors if asked == vectors else [], skip_text=skip_text)
         self.names: list[str] | None = self._names()
@@ -130,14 +133,23 @@ class SparkSource(ShownSource):
             self.reader.n_columns if isinstance(self.reader, VectorChunks) else len(self.names or [])
         )
 
-    def first_rows(self, size: int) -> RowBatch | None:
-        """Return the first rows, which are all that leaves the executors."""
-        with spark_errors_named():
-            batches = self.frame.limit(size).toArrow().to_batches()
-        return next(self.reader.stream("the Spark frame", batches).rows(size), None)
+    def first_rows(self, size: int, *, values: bool = True) -> RowBatch | None:
+        """Return the first rows; only these leave the executors.
+
+        Without ``values`` the features are 0: reading a hundred columns takes Spark several times as long as
+        reading the target, and their names are known.
+        """
+        reader, names = self.reader, self.names or []
+        # the fields of a nested column are features, but no columns of the frame
+        if values or not isinstance(reader, TableChunks) or not {*names[:1]} & {*self.frame.columns}:
+            return _first_rows(self.frame, reader, size)
+        few = [name for name in (names[0], self._weight, self._target) if name is not None]
+        short = replace(reader, schema=reader.schema.empty_table().select(few).schema)
+        batch = _first_rows(self.frame.select(_quoted(few)), short, size)
+        return batch and replace(batch, X=np.zeros((batch.X.shape[0], len(names))), names=names)
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Refuse to pull all rows into this process."""
+        """Refuse to collect all rows in this process."""
         del batch_size, start
         raise SourceError(
             "a Spark frame is learned by its executors, streamsieve.run(frame, selector, target=...), and "
@@ -145,7 +157,7 @@ class SparkSource(ShownSource):
         )
 
     def identity(self) -> dict[str, Any]:
-        """Return what makes this stream this stream: its columns, its plan and the files that it reads."""
+        """Return a JSON description that identifies the stream: columns, plan, and files read."""
         plan = {"plan": self.frame.semanticHash(), "files": sorted(self.frame.inputFiles())}
         names = names_identity(self.names)
         columns = {"target": self._target, "weight": self._weight}
@@ -181,12 +193,22 @@ def _check_columns(data: Any, names: Sequence[str]) -> None:
             )
 
 
+def _first_rows(frame: Any, reader: TableChunks | VectorChunks, size: int) -> RowBatch | None:
+    with spark_errors_named():
+        batches = frame.limit(size).toArrow().to_batches()
+    return next(reader.stream("the Spark frame", batches).rows(size), None)
+
+
+def _quoted(names: Sequence[str]) -> list[str]:
+    return [f"`{name.replace('`', '``')}`" for name in names]
+
+
 def _is_vector(field: Any) -> bool:
     return type(field.dataType).__name__ == "VectorUDT"
 
 
 def _attributes(field: Any) -> tuple[list[str] | None, int | None]:
-    """Return names and number of a vector's elements, as far as its attributes say them."""
+    """Return names and number of the elements of a vector, if its attributes hold them."""
     known = (field.metadata or {}).get("ml_attr", {})
     found = [each for group in known.get("attrs", {}).values() for each in group]
     width = known.get("num_attrs", len(found) or None)

@@ -1,25 +1,27 @@
-"""The text of an SQL query, which is one statement; and how Ctrl-C ends a query of DuckDB."""
+"""The text of an SQL query, which is one statement that reads."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-from streamsieve._doors import way
+from streamsieve._advice import by_interface
 from streamsieve._text import shown
 from streamsieve.exceptions import SourceError
 
-#: Comments, strings, quoted names, and dollar-quoted strings of PostgreSQL and DuckDB.
+#: Comments, strings, quoted names, and dollar-quoted strings of PostgreSQL and DuckDB.  Databases disagree
+#: about where a comment within a comment ends, so such a comment counts as code.
 _NO_CODE = re.compile(
-    r"""--[^\n]*|/\*.*?\*/|\b[eE]'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|`[^`]*`|\$(\w*)\$.*?\$\1\$""", re.DOTALL
+    r"""--[^\r\n]*|/\*(?:(?!/\*).)*?\*/|\b[eE]'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|`[^`]*`|\$(\w*)\$.*?\$\1\$""",
+    re.DOTALL,
 )
+#: How queries begin; all but the first three in DuckDB, TABLE in PostgreSQL as well.
+_READING = ("select", "with", "values", "from", "table", "pivot", "unpivot", "summarize", "describe", "show")
 #: Characters shown of a statement.
 _SHOWN = 60
 
 
 def code_of(sql: str) -> str:
-    """Return a query of the same length whose comments, strings and quoted names are blank."""
+    """Return the query with comments, strings and quoted names replaced by blanks; its length is the same."""
     return _NO_CODE.sub(lambda found: " " * len(found[0]), sql)
 
 
@@ -34,22 +36,25 @@ def one_statement(sql: str) -> str:
     found = [(a, b) for a, b in zip(starts, ends, strict=False) if code[a:b].strip()]
     if len(found) > 1:
         second = " ".join(sql[slice(*found[1])].split())
-        where = way("sql", "--sql")
+        where = by_interface("sql", "--sql")
         raise SourceError(
             f"{where} holds {len(found)} statements, and only one query can be streamed: leave out "
             f"{shown(second[:_SHOWN])!r}{'...' * (len(second) > _SHOWN)}"
             + " and what follows" * (len(found) > 2)
-            + way("; a connection on which it has run can be given to query()", "")
+            + by_interface("; a connection on which it has run can be given to query()", "")
         )
     return sql if not found else sql[: found[0][1]]
 
 
-@contextmanager
-def ended_by_ctrl_c() -> Iterator[None]:
-    """Context: Ctrl-C during a query is not an error of DuckDB, which ends the query."""
-    try:
-        yield
-    except RuntimeError as error:
-        if str(error) == "Query interrupted":
-            raise KeyboardInterrupt from error
-        raise
+def one_query(sql: str) -> str:
+    """Return a query without the semicolon at its end; refuse a statement that does anything but read."""
+    found = one_statement(sql)
+    word = re.match(r"[\s(;]*(\w*)", code_of(found))
+    if word is None or word[1].lower() not in _READING:
+        what = " ".join(found.split())
+        raise SourceError(
+            f"{by_interface('sql', '--sql')} must be a query that begins with SELECT, WITH or VALUES; got "
+            f"{shown(what[:_SHOWN])!r}{'...' * (len(what) > _SHOWN)}"
+            + by_interface(". Over a connection of your own you can run any statement", "")
+        )
+    return found

@@ -24,9 +24,9 @@ from streamsieve.sources.tables.fingerprint import StablePrefix, check_files, is
 from streamsieve.sources.tables.transpose import ColumnsOnDisk, scratch_folder, to_columns
 from streamsieve.sources.text_extent import TextExtent
 
-#: Bytes of text that are parsed at a time when rows are turned into columns.
+#: Bytes of text parsed at a time in the conversion to columns.
 SLAB_BYTES = 2**24
-#: What a column number fits into.
+#: Largest column number.
 HIGHEST = 2**31 - 2
 
 
@@ -102,13 +102,13 @@ class SvmlightSource(ShownSource):
         return self._by_column().y
 
     def parts(self, rows: int) -> list[SourcePart]:
-        """Cut the stream into its files; the number of rows is not known without parsing them."""
+        """Return the files as parts; their numbers of rows are not known without parsing."""
         del rows
         p, zero_based = self._settled()
         return [SourcePart(SvmlightSource(file, p, zero_based=zero_based), str(file)) for file in self.files]
 
     def identity(self) -> dict[str, Any]:
-        """Return a JSON description that identifies the stream: the width, and evidence of the files."""
+        """Return a JSON description that identifies the stream: the width, and samples of the files."""
         p, zero_based = self._settled()
         return {
             "kind": type(self).__name__,
@@ -133,7 +133,7 @@ class SvmlightSource(ShownSource):
         return [StablePrefix(text.path, text.end()) for text in self._texts]
 
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
-        """Yield the rows in batches; the files are not read up to ``start``, after which it begins."""
+        """Yield the rows in batches, from just after ``start``; earlier rows are not read."""
         size = check_size("batch_size", batch_size)
         at = check_start(self, start, ("file", "byte", "line", "row"))
         if at["file"] >= len(self.files):
@@ -180,7 +180,7 @@ class SvmlightSource(ShownSource):
         return self._extent
 
     def _settled(self) -> tuple[int, bool]:
-        """Return the number of columns and where they begin, scanning the files only if need be."""
+        """Return the number of columns, and whether indices start at 0; scan the files only if needed."""
         if self._n_features is not None and isinstance(self._zero_based, bool):
             return self._n_features, self._zero_based
         extent = self._scanned()
@@ -191,7 +191,7 @@ class SvmlightSource(ShownSource):
                 f"n_features is {self._n_features:,}, but the highest index in the files from "
                 f"{self.files[0]} on is {extent.high:,}: give n_features={wanted} or more, or leave it out"
             )
-        # with labels only, there is still a matrix
+        # labels alone still make a matrix
         self.n_columns = max(wanted, 1) if self._n_features is None else self._n_features
         return self.n_columns, zero_based
 
@@ -230,7 +230,7 @@ def _joined(pieces: list[tuple[Any, npt.NDArray[Any]]], position: Position) -> R
 
 @dataclass
 class _Extent:
-    """What one pass over the files finds: rows, bytes, the lowest and the highest index."""
+    """Extent of the files: number of rows and bytes, lowest and highest index."""
 
     n_rows: int = 0
     n_bytes: int = 0
@@ -241,7 +241,7 @@ class _Extent:
 def _scan(files: Sequence[TextExtent]) -> _Extent:
     """Find the extent of the files without parsing values.
 
-    Indices ascend within a line (the parser insists), so the first and the last of a line are enough.
+    Indices ascend within a line (the parser requires it), so the first and the last are enough.
     """
     extent = _Extent()
     for text_file in files:
@@ -267,7 +267,7 @@ def _index(path: Path, number: int, line: bytes, text: bytes, colon: int) -> int
     try:
         index = int(text[begin:colon])
     except ValueError:
-        # the parser words it better, unless it sees nothing wrong
+        # the error of the parser is better, unless it raises none
         _parse_lines([line], path, number - 1, HIGHEST + 1, zero_based=True)
         raise _bad_line(path, number, line, "an index is not a whole number") from None
     if not 0 <= index <= HIGHEST:
@@ -276,7 +276,7 @@ def _index(path: Path, number: int, line: bytes, text: bytes, colon: int) -> int
 
 
 def _take_lines(file: BinaryIO, rows: int) -> tuple[list[bytes], int]:
-    """Return lines with a number of rows, or what is left, and their number; the rest are comments."""
+    """Return lines that hold ``rows`` rows, or all that are left, and their number; others are comments."""
     lines: list[bytes] = []
     found = 0
     while found < rows:
@@ -316,7 +316,7 @@ def _parse(lines: list[bytes], n_features: int, *, zero_based: bool) -> tuple[An
 
 
 def _bad_line(path: Path, number: int, line: bytes, why: str) -> SourceError:
-    """Return the error about a line that is not 'label index:value index:value ...'."""
+    """Return the error for a line that is not 'label index:value index:value ...'."""
     shown = line[:60].decode("utf-8", "backslashreplace").rstrip("\r\n")
     dots = "..." if len(line) > 60 else ""
     return SourceError(

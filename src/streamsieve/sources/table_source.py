@@ -1,4 +1,4 @@
-"""Tables of the same columns as one stream, by rows or by columns: what files and streams share."""
+"""Tables with the same columns as one stream, by rows or by columns; base of files and streams."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from streamsieve.sources.weights import refuse_columns
 #: Files that stay open while columns are streamed; with more, each is opened for every block.
 KEPT_OPEN = 64
 
-#: What a place among the rows is made of.
+#: Keys of a position in a stream of tables.
 POSITION = ("file", "row_in_file", "row")
 
 T = TypeVar("T", bound=Table)
 
 
 class TableSource(ShownSource, Generic[T]):
-    """Stream tables of the same columns, one after the other, by rows or by columns.
+    """Stream tables with the same columns, one after the other, by rows or by columns.
 
-    ``names`` are those of the features, ``n_rows`` is None where a table does not say it.
+    ``names`` are those of the features; ``n_rows`` is None if a table does not know it.
     """
 
-    #: Whether these are some tables of a stream, which may have no rows.
+    #: Whether this is a part of a stream, which may have no rows.
     _is_part: bool = False
 
     def __init__(self, tables: Sequence[T], target: str | None, choice: table_layout.Choice) -> None:
@@ -69,7 +69,7 @@ class TableSource(ShownSource, Generic[T]):
         return self._y
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """Return all values of one column, whatever they are; a missing value is None, NaN or NaT."""
+        """Return all values of one column of any type; missing values are None, NaN or NaT."""
         table_layout.check_names(self._tables[0], [name])
         layout = self._layout
         asked = list(dict.fromkeys([name, *layout.filter_columns]))
@@ -176,12 +176,12 @@ class TableSource(ShownSource, Generic[T]):
                 yield ColumnBlock(X, names, {"column": columns.stop})
 
     def _without_missing(self, X: npt.NDArray[Any], columns: slice) -> npt.NDArray[Any]:
-        """Return values after what was said about missing ones; NaN stays unless a source knows better."""
+        """Return values with missing ones replaced or refused; the default leaves NaN."""
         del columns
         return X
 
     def _count(self) -> int:
-        """Count the rows by reading one column: what a damaged file claims must not size an array."""
+        """Count the rows by reading one column: a size claimed by a damaged file must not size an array."""
         if self._counted is None:
             column = self._layout.features[:1]
             read = (b.num_rows for file in self._tables_by_column() for b in file.batches(column))
@@ -203,7 +203,7 @@ class TableSource(ShownSource, Generic[T]):
         return self._columnar
 
     def _read_rows(self) -> int:
-        """Return the number of rows that are read together when all of them are read."""
+        """Return the number of rows to read at a time when all of them are read."""
         return max(1, min(table_files.READ_ROWS, READ_VALUES // len(self._layout.columns)))
 
     def _no_rows(self) -> SourceError:

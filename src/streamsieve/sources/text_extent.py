@@ -1,4 +1,4 @@
-"""What a text file held when it was opened: what is written later, and half a line, are not read."""
+"""The lines of a text file at the moment it was opened; lines that are written later are not read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from streamsieve.exceptions import SourceError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-#: Bytes that are read at a time, forwards and in search of the last line.
+#: Bytes read at a time, forward and in search of the last line.
 CHUNK = 2**16
 
 
@@ -31,13 +31,13 @@ class TextExtent:
         self._complete: bool | None = None
 
     def end(self) -> int:
-        """Return the number of bytes to read, as far as it is known."""
+        """Return the number of bytes to read, as known so far."""
         if self.whole < self.size and self._complete is None and self._grown():
             self._complete = False
         return self.whole if self._complete is False else self.size
 
     def settled_end(self) -> int:
-        """Return the number of bytes to read, for good."""
+        """Return the number of bytes to read, which no longer changes."""
         self._complete = self.end() == self.size
         return self.end()
 
@@ -46,11 +46,11 @@ class TextExtent:
             return file.seek(0, os.SEEK_END) != self.size
 
     def open(self, *, whole: bool = False) -> BinaryIO:
-        """Open the file; it ends where the extent does, or after its last ``whole`` line."""
+        """Open the file, limited to the extent, or to its ``whole`` lines."""
         return io.BufferedReader(_Reader(self, whole=whole), CHUNK)
 
     def rest(self) -> bytes:
-        """Return the last line if it has no line end and is to be read, else nothing."""
+        """Return the last line if it has no line end but is to be read, else nothing."""
         with self.open() as file:
             file.seek(self.whole)
             return file.read()
@@ -90,7 +90,7 @@ class _Reader(io.RawIOBase):
 
 
 def opened(path: Path) -> BinaryIO:
-    """Open a file to read bytes, or say why not."""
+    """Open a file to read bytes; raise ``SourceError`` if that fails."""
     try:
         return path.open("rb")
     except OSError as error:
@@ -98,7 +98,7 @@ def opened(path: Path) -> BinaryIO:
 
 
 def _last_line_end(file: BinaryIO, size: int) -> int:
-    """Return how many bytes of a file are whole lines."""
+    """Return the number of bytes up to the last line end."""
     end = size
     while end > 0:
         begin = max(end - CHUNK, 0)

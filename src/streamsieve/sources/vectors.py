@@ -18,7 +18,7 @@ from streamsieve.sources.weights import as_weights
 
 @dataclass(frozen=True)
 class VectorChunks:
-    """Record batches with a column of vectors: on every worker, its elements are the features.
+    """Reader of record batches with a column of vectors, whose elements are the features.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class _Vectors:
     batches: Iterable[Any] = field(repr=False)
 
     def rows(self, batch_size: int, start: Any = None) -> Iterator[RowBatch]:
-        """Yield the rows as they come, no more than ``batch_size`` at a time."""
+        """Yield the rows, at most ``batch_size`` at a time."""
         del start  # a part is read from the front
         row = 0
         for whole in self.batches:

@@ -1,4 +1,4 @@
-"""What rows weigh: the checks of all sources that take weights from a column, a field or an array."""
+"""Checks of row weights, for all sources that take them from a column, a field or an array."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray
 from streamsieve.sources.checks import no_axis
 
-#: What every source says about its parameter ``weight``.
+#: Part of the errors of every source about its parameter ``weight``.
 WHAT = "weights are finite numbers of at least 0, and 0 leaves a row out"
 
 
@@ -28,7 +28,7 @@ def as_weights(values: Any, where: str) -> FloatArray:
     """
     try:
         given = np.asarray(values)
-        # NumPy itself would make numbers of dates, and drop imaginary parts
+        # NumPy would convert dates to numbers, and drop imaginary parts
         casting: Literal["unsafe", "safe"] = "unsafe" if given.dtype.kind in "ObuifSU" else "safe"
         with np.errstate(over="ignore"):
             weights = given.astype(np.float64, casting=casting)

@@ -3,7 +3,7 @@
 ========== ====================================================================================
 part       :class:`Part` declares its fields; writing, reading and refusing follow
 fields     the kinds of fields: arrays, numbers, texts, labels
-parameters kinds of parameters that no field is: a number or a word, a name or an object
+parameters kinds of parameters that are not fields: a number or a word, a name or an object
 tree       a state as a tree of arrays
 registry   which classes a file may name, and parameters as JSON
 file       atomic files with a checksum, and the same as bytes

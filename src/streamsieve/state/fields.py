@@ -16,15 +16,15 @@ from streamsieve.protocols import Arrays
 from streamsieve.state.registry import decode, encode
 from streamsieve.state.tree import Node, Place, leaf, pack_texts, text, unpack_texts, untext
 
-#: Largest whole number that means something; sums of a few of them still fit.
-MOST = 2**60
+#: Largest whole number in a state; sums of a few of them still fit into 64 bits.
+LARGEST_INT = 2**60
 
 
 class Field(ABC):
     """One field of a part: how it is written, what is accepted, and how it is read."""
 
     optional: bool = False
-    #: What an absent field stands for, where it is not None: an empty list leaves no arrays behind.
+    #: Node that an absent field stands for, if not None: an empty list has no arrays.
     absent: ClassVar[dict[str, Any] | None] = None
 
     @abstractmethod
@@ -33,7 +33,7 @@ class Field(ABC):
 
     @abstractmethod
     def check(self, node: Node, place: Place) -> None:
-        """Raise ``StateError`` unless the arrays are a legal value; allocates nothing that lasts."""
+        """Raise ``StateError`` unless the arrays are a legal value; keeps no memory."""
 
     @abstractmethod
     def read(self, node: Any, path: str) -> Any:
@@ -91,7 +91,7 @@ class Array(Field):
 
     def _check_values(self, a: npt.NDArray[Any], place: Place) -> None:
         if a.dtype.kind == "b":
-            a = a.view(np.uint8)  # a byte of a file may be any number
+            a = a.view(np.uint8)  # a byte from a file may have any value
             if a.max() > 1:
                 place.refuse("should be true or false, but holds other bytes")
         if self.order is not None and a.shape[-1] > 1:
@@ -100,7 +100,7 @@ class Array(Field):
                 place.refuse(f"should be {self.order}, but is not in order")
         self._check_bounds(
             a if self.order is None else a[..., [0, -1]], place
-        )  # the ends of what is in order
+        )  # in order, so the ends are enough
         if self.unique and len(np.unique(a)) < a.size:
             place.refuse("should hold different values, but one is there twice")
         # no more codes than values: counting them takes no more memory than the array itself
@@ -115,16 +115,16 @@ class Array(Field):
         ends = (np.fmin.reduce(a, None), np.fmax.reduce(a, None)) if self.missing else (a.min(), a.max())
         least, most = (end.item() for end in ends)
         inside = (self.low is None or least >= self.low) and (high is None or most <= high)
-        if not inside and not (self.missing and np.isnan(least)):  # nothing but NaN
+        if not inside and not (self.missing and np.isnan(least)):  # only NaN
             bounds = "-inf" if self.low is None else self.low, "inf" if high is None else high
             place.refuse(f"should be within {bounds[0]} and {bounds[1]}, but has {least} and {most}")
 
     def read(self, node: Any, path: str) -> npt.NDArray[Any]:  # noqa: ARG002
-        # what was read from a file may be read-only or unaligned, and a state shares nothing
+        # arrays from a file may be read-only or unaligned, and states share no memory
         return np.array(node) if self.copy else node
 
     def describe(self, place: Place | None = None) -> str:
-        """Say what is wanted: type and shape."""
+        """Return the declared type and shape as text."""
         sizes = {} if place is None else place.sizes
         shape = [
             f"{d}={sizes[d].value}" if isinstance(d, str) and d in sizes and sizes[d].value >= 0 else str(d)
@@ -134,7 +134,7 @@ class Array(Field):
 
 
 class Scalar(Field):
-    """One value.  As a parameter it is checked by :meth:`check_value`, in a state by the same rule."""
+    """One value, checked by :meth:`check_value` both as a parameter and in a state."""
 
     dtype: ClassVar[str]
 
@@ -144,7 +144,7 @@ class Scalar(Field):
 
     def write(self, value: Any) -> Node:
         a = np.array(value, self.dtype)
-        if a.item() != value:  # never write what cannot be read
+        if a.item() != value:  # never write a value that could not be read
             raise StateError(f"{value!r} cannot be saved as {a.dtype}")
         return a
 
@@ -164,19 +164,19 @@ class Scalar(Field):
 
 
 class Int(Scalar):
-    """A whole number from ``low`` to ``high``; with ``size``, it is the size of that dimension."""
+    """A whole number from ``low`` to ``high``; with ``size``, the size of that dimension."""
 
     dtype = "i8"
 
     def __init__(
-        self, low: int = 0, high: int = MOST, *, size: str | None = None, optional: bool = False
+        self, low: int = 0, high: int = LARGEST_INT, *, size: str | None = None, optional: bool = False
     ) -> None:
         self.low, self.high, self.size, self.optional = low, high, size, optional
 
     def check_value(self, name: str, value: Any) -> None:
         if value is not None or not self.optional:
             check_number(
-                name, value, low=self.low, high=None if self.high == MOST else self.high, integer=True
+                name, value, low=self.low, high=None if self.high == LARGEST_INT else self.high, integer=True
             )
             if value > self.high:
                 raise ParameterError(f"{name} must be at most {self.high}; got {brief(value)}")
@@ -190,7 +190,7 @@ class Int(Scalar):
 class IntOr(Int):
     """A parameter that is a whole number or one word, such as ``"auto"``."""
 
-    def __init__(self, word: str, low: int = 0, high: int = MOST) -> None:
+    def __init__(self, word: str, low: int = 0, high: int = LARGEST_INT) -> None:
         super().__init__(low, high)
         self.word = word
 
@@ -215,7 +215,7 @@ class Float(Scalar):
 
     def check_value(self, name: str, value: Any) -> None:
         if value is not None or not self.optional:
-            if isinstance(value, int) and abs(value) > MOST:  # too large for a kernel's integers
+            if isinstance(value, int) and abs(value) > LARGEST_INT:  # too large for a kernel's integers
                 raise ParameterError(
                     f"{name} must be a float if it is so large; got the whole number {brief(value)}"
                 )
@@ -260,7 +260,7 @@ class Choice(Field):
 
 
 class Texts(Field):
-    """A list of texts; as arrays, all their bytes in a row and where each of them ends."""
+    """A list of texts; as arrays, the concatenated bytes and the end of each text."""
 
     def __init__(self, size: str, *, unique: bool = False, optional: bool = False) -> None:
         self.size, self.unique, self.optional = size, unique, optional
@@ -311,7 +311,7 @@ class Values(Field):
 
 
 class Json(Field):
-    """Any value that JSON can hold, for the few that are neither arrays nor parts; None is absent."""
+    """A value stored as JSON, for the few that are neither arrays nor parts; None is absent."""
 
     optional = True
 
@@ -361,5 +361,5 @@ class Encoded(Field):
 
 
 def mass(*shape: int | str, optional: bool = False) -> Array:
-    """Declare sums of weights: finite, and none below 0."""
+    """Declare sums of weights: finite and non-negative."""
     return Array("f8", *shape, low=0, finite=True, optional=optional)

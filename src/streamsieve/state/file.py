@@ -35,11 +35,11 @@ from streamsieve.exceptions import StateError
 from streamsieve.protocols import Arrays
 
 FORMAT = 2
-#: Files that a killed process may have left in a folder of its own: the state, and safetensors' own.
+#: Maximum number of files that a killed process may have left in its temporary folder.
 MOST_LEFT = 2
-#: Seconds after which a file that was not touched is no longer being written.
+#: Seconds without a change after which a file is considered no longer being written.
 STALE = 3600.0
-#: What a file system answers that has no hard links.
+#: Error numbers of file systems without hard links.
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
 
 
@@ -52,14 +52,14 @@ def write(
 ) -> None:
     """Write a state file so that a crash at any moment leaves the old one or the new one.
 
-    The bytes go to a temporary file in the same folder, reach the disk, are read back and compared, and only
-    then take the name; last, the folder's entry reaches the disk as well.  With ``previous``, the file that
-    is replaced keeps this second name.
+    The bytes are written to a temporary file in the same folder, flushed to disk, read back and compared;
+    then the file is renamed, and the folder is flushed as well.  With ``previous``, the replaced file keeps
+    this second name.
     """
     from safetensors.numpy import save_file  # noqa: PLC0415 - heavy imports happen on first use
 
     target = Path(path)
-    aside = _aside(target)  # a folder: safetensors writes a file of another name, which must be found again
+    aside = _aside(target)  # a folder: safetensors writes a file of another name first
     temporary = aside / target.name
     try:
         arrays, metadata = _sealed(header, arrays)
@@ -82,7 +82,7 @@ def write(
     finally:
         try:
             _remove(aside)
-        finally:  # Ctrl-C may have come in the middle of it
+        finally:  # it may have been interrupted by Ctrl-C
             _remove(aside)
     try:
         _flush(target.parent)
@@ -91,7 +91,7 @@ def write(
 
 
 def _verify(path: Path, metadata: Mapping[str, str], arrays: Arrays) -> None:
-    """Read back what was written, and compare it byte by byte."""
+    """Read the file back, and compare it byte by byte."""
     with _opened(path) as (file, found):
         if found != metadata or set(file.keys()) != arrays.keys():
             raise StateError("what was written differs from what is read back")
@@ -104,12 +104,12 @@ def _same_bytes(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> bool:
     if (one.dtype, one.shape) != (other.dtype, other.shape):
         return False
     a, b = (array.reshape(-1).view(np.uint8) for array in (one, other))
-    step = 2**24  # comparing takes a byte per byte
+    step = 2**24  # the comparison allocates a byte per byte
     return all(np.array_equal(a[low : low + step], b[low : low + step]) for low in range(0, len(a), step))
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
-    """Read a state file; ``StateError`` with the reason if it is not valid."""
+    """Read a state file; raise ``StateError`` with the reason if it is not valid."""
     if not isinstance(path, (str, os.PathLike)):
         raise StateError(f"a path is needed, got {type(path).__name__}; from_bytes reads bytes of a state")
     target = Path(path)
@@ -119,7 +119,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
 
 
 def to_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:
-    """Return what :func:`write` would write."""
+    """Return the content that :func:`write` would write, as bytes."""
     from safetensors.numpy import save  # noqa: PLC0415
 
     arrays, metadata = _sealed(header, arrays)
@@ -127,20 +127,20 @@ def to_bytes(header: Mapping[str, Any], arrays: Arrays) -> bytes:
 
 
 def from_bytes(data: bytes, name: str = "the bytes") -> tuple[dict[str, Any], Arrays]:
-    """Read what :func:`to_bytes` returned, or refuse it; ``name`` stands in the errors."""
+    """Read the result of :func:`to_bytes`; ``name`` is used in errors."""
     from safetensors.numpy import load  # noqa: PLC0415
 
     try:
         arrays = load(data)
         (length,) = struct.unpack_from("<Q", data)
         metadata = json.loads(data[8 : 8 + length]).get("__metadata__") or {}
-    except Exception as error:  # safetensors' own, and anything where it has types that NumPy lacks
+    except Exception as error:  # errors of safetensors, and any for types that NumPy lacks
         raise StateError(f"{name} are not a readable state ({error})") from error
     return _checked(name, metadata, arrays)
 
 
 def _sealed(header: Mapping[str, Any], arrays: Arrays) -> tuple[Arrays, dict[str, str]]:
-    """Return contiguous arrays, and the metadata that vouch for them."""
+    """Return contiguous arrays, and the metadata with their checksum."""
     stamp = {"format": FORMAT, "streamsieve": __version__, "written": _now()}
     try:
         text = json.dumps({**stamp, **header}, sort_keys=True)
@@ -151,7 +151,7 @@ def _sealed(header: Mapping[str, Any], arrays: Arrays) -> tuple[Arrays, dict[str
 
 
 def _checked(name: object, metadata: Mapping[str, str], arrays: Arrays) -> tuple[dict[str, Any], Arrays]:
-    """Return header and arrays if they are of StreamSieve and undamaged."""
+    """Return header and arrays if they are a valid state and undamaged."""
     if not {"sieve", "sha256"} <= metadata.keys():
         raise StateError(f"{name} is safetensors, but not of StreamSieve")
     if _digest(metadata["sieve"], arrays) != metadata["sha256"]:
@@ -168,7 +168,7 @@ def read_header(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _opened(target: Path) -> Iterator[tuple[Any, dict[str, str]]]:
-    """Open a state file as safetensors; whatever that raises says why the file is no state."""
+    """Open a state file as safetensors; errors become a ``StateError`` with the reason."""
     from safetensors import safe_open  # noqa: PLC0415
 
     try:
@@ -217,7 +217,7 @@ def _now() -> str:
 
 
 def _keep(target: Path, previous: Path) -> None:
-    """Give a file that is about to be replaced a second name, such that it always has at least one."""
+    """Give a file that will be replaced a second name, so that it always has at least one name."""
     if not target.exists():
         return
     link = _aside(target)
@@ -227,19 +227,19 @@ def _keep(target: Path, previous: Path) -> None:
         except OSError as error:
             if error.errno not in NO_LINKS:
                 raise
-            target.replace(previous)  # for a moment the second name is the only one
+            target.replace(previous)  # for a moment, the file has only the second name
             return
         link.replace(previous)
     finally:
-        # renaming does nothing if both names are of one file already, as after a crash at this place
+        # renaming does nothing if both names refer to one file already, as after a crash at this point
         link.unlink(missing_ok=True)
 
 
 def sweep(path: str | os.PathLike[str], *, older_than: float = 0.0) -> None:
     """Remove temporary files of processes that were killed while writing a file.
 
-    Only what was not touched for ``older_than`` seconds is removed, because another process may still be
-    writing; 0 is for callers who know that none is.  Whatever is not as :func:`write` makes it is left alone.
+    Only files that were not changed for ``older_than`` seconds are removed, because another process may still
+    be writing; 0 is for callers who know that none is.  Files not made by :func:`write` are left alone.
     """
     target = Path(path)
     aside = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{16}}")
@@ -266,7 +266,7 @@ def _remove(folder: Path) -> None:
 
 
 def _flush(path: str | Path) -> None:
-    """Make what was written to a file or folder survive a power cut."""
+    """Flush a file or folder to disk, to survive a power failure."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -276,7 +276,7 @@ def _flush(path: str | Path) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
-    """Open a text file that takes its name only when it is complete; it keeps the permissions of the old."""
+    """Open a text file that gets its name only when it is complete, with the permissions of the old one."""
     target = Path(path)
     temporary = _aside(target)
     try:
@@ -292,7 +292,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[str]]:
 
 
 def _mode(target: Path, fresh: IO[Any]) -> int:
-    """Return the permissions of the file to be replaced; of a new one, what the process's mask allows."""
+    """Return the permissions of the file to be replaced; for a new one, those that the umask allows."""
     try:
         return target.stat().st_mode & 0o777
     except OSError:
@@ -301,7 +301,7 @@ def _mode(target: Path, fresh: IO[Any]) -> int:
 
 @contextlib.contextmanager
 def as_state_error(what: str) -> Iterator[None]:
-    """Turn an ``OSError`` into a ``StateError`` that says what could not be done."""
+    """Context manager that turns an ``OSError`` into a ``StateError`` that says what failed."""
     try:
         yield
     except OSError as error:
@@ -309,6 +309,6 @@ def as_state_error(what: str) -> Iterator[None]:
 
 
 def _aside(target: Path) -> Path:
-    """Return an unused name beside the target; refuse a target that is there and is no regular file."""
+    """Return an unused name beside the target; refuse an existing target that is no regular file."""
     refuse_special(target)
     return target.with_name(f".{target.name}.{secrets.token_hex(8)}")

@@ -98,9 +98,9 @@ class Part:
         return self.from_state(flat(self.tree()))
 
     def tree(self, ready: Mapping[str, Any] | None = None) -> dict[str, Node]:
-        """Return the fields that are there as a tree of arrays, some of them live.
+        """Return the fields that are present as a tree of arrays, some of them views of live state.
 
-        ``ready`` holds values that take the place of the own ones, such as texts that are packed already.
+        ``ready`` holds values that replace those of the object, such as texts that are already packed.
         """
         return written(self.fields, {**self._record(), **(ready or {})})
 
@@ -128,7 +128,7 @@ class Part:
 
 
 def written(fields: Mapping[str, Field], record: Mapping[str, Any]) -> dict[str, Node]:
-    """Return the values that are there as a tree of arrays, by the names of a state."""
+    """Return the values that are present as a tree of arrays, by their names in a state."""
     return {
         saved_name(name): field.write(record[name])
         for name, field in fields.items()
@@ -182,7 +182,7 @@ class Nested(Field):
         return node
 
     def _why_not(self, kind: type[Any]) -> str:
-        """Say why a part of this class cannot be saved, and what to do if it is one's own."""
+        """Return why a part of this class cannot be saved, and what the author of the class can do."""
         if self.derived and issubclass(kind, tuple(self.kinds.values())):
             return (
                 f"a {kind.__name__} cannot be saved: decorate its class with streamsieve.state.register and "
@@ -211,7 +211,7 @@ class Nested(Field):
         return kind, {key: value for key, value in node.items() if key != KIND}
 
     def _allowed(self, name: str) -> type[Any] | None:
-        """Return the class of a name if it may stand here."""
+        """Return the class of a name if it is allowed here."""
         if not self.derived:
             return self.kinds.get(name)
         kind: Any = registered().get(name)

@@ -54,7 +54,7 @@ class Place:
         return self.sizes[symbol]
 
     def fits(self, dimension: int | str, value: int, *, proven: bool) -> bool:
-        """Whether a dimension may have this size; a symbol that is unknown so far gets it."""
+        """Whether a dimension may have this size; a symbol of unknown size gets it."""
         if isinstance(dimension, int):
             return dimension == value
         symbol, _, more = dimension.partition("+")
@@ -72,15 +72,15 @@ class Place:
     def loading(self) -> Iterator[None]:
         """Turn any exception of the body into a ``StateError``: an invalid state may raise anything.
 
-        Checks and declarations say why in their own words; this is for what they did not foresee, from a
-        constructor's ``ValueError`` to a compiler's error or a lack of memory.
+        Checks and declarations raise errors of their own; this is for the unforeseen, from the ``ValueError``
+        of a constructor to an error of the compiler or a lack of memory.
         """
         try:
             yield
         except StateError:
             raise
         except Exception as error:
-            named = isinstance(error, StreamSieveError)  # a sentence of ours; others may be one word
+            named = isinstance(error, StreamSieveError)  # ours; others may be a single word
             raise StateError(
                 f"the state's {self.path or 'arrays'} does not fit: "
                 f"{error if named else f'{type(error).__name__}: {error}'}"
@@ -88,7 +88,7 @@ class Place:
 
 
 def check_sizes(place: Place) -> None:
-    """Refuse sizes that no array proves, after the whole state was read."""
+    """Refuse sizes that no array proves, after the whole state has been read."""
     for size in place.every:
         if not size.proven and size.value > UNPROVEN:
             raise StateError(
@@ -140,7 +140,7 @@ def untext(node: Node, place: Place) -> str:
 
 
 def pack_texts(texts: list[str]) -> Arrays:
-    """Return texts as two arrays: all bytes in a row, and where each text ends."""
+    """Return texts as two arrays: the concatenated bytes, and the end of each text."""
     encoded = [t.encode("utf-8", "surrogatepass") for t in texts]
     ends = np.cumsum([len(t) for t in encoded], dtype=np.int64)
     return {"text": np.frombuffer(b"".join(encoded), np.uint8), "ends": ends}
@@ -161,7 +161,7 @@ def unpack_texts(arrays: Mapping[str, Any]) -> list[str]:
 
 
 def leaf(node: Node, place: Place) -> npt.NDArray[Any]:
-    """Return a node that must be one array."""
+    """Return a node, which must be a single array."""
     if not isinstance(node, np.ndarray):
         place.refuse("should be one array, but is several")
     return node

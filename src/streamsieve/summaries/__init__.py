@@ -10,7 +10,7 @@ windows          the last rows, or all rows, stored
 by_type          quantities in one summary, levels in another
 target_bins      a numeric target, cut into classes for any summary by class
 class_totals     base class: labels, half-life and totals per class
-nesting          summaries inside other parts
+nesting          summaries as fields of other parts
 arrays           batches of rows and arrays over features;  table_block: contingency tables
 ================ =================================================================================
 """

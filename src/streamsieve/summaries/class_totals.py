@@ -56,7 +56,7 @@ class Fading(Part):
 
     @property
     def most_rows(self) -> int | None:
-        """How many rows fit into one step without overflow; None for any number."""
+        """Maximum number of rows per step without overflow; None if unlimited."""
         return None if self.half_life is None else max(1, int(LARGEST * self.half_life))
 
     def factors(self, n: int) -> FloatArray | None:
@@ -107,9 +107,9 @@ class Fading(Part):
 
 
 #: Number of rows up to which looking labels up one by one is faster than sorting them.
-FEW = 64
+FEW_ROWS = 64
 #: Whole numbers within a range like this are counted instead of sorted.
-NEAR = 4096
+NEAR_NUMBERS = 4096
 
 
 class LabelEncoder(Part):
@@ -128,8 +128,8 @@ class LabelEncoder(Part):
         return len(self.values)
 
     def encode(self, y: npt.NDArray[Any]) -> tuple[IntArray, list[Any]]:
-        """Return the codes of y and the labels that are new; :meth:`add` makes these known."""
-        if len(y) <= FEW:
+        """Return the codes of y and the new labels, which :meth:`add` registers."""
+        if len(y) <= FEW_ROWS:
             seen = y.tolist()
             new = sorted({v for v in seen if v not in self._codes}) if len(seen) else []
             codes = self._with(new)
@@ -164,7 +164,7 @@ class LabelEncoder(Part):
         return {**self._codes, **{v: len(self.values) + i for i, v in enumerate(new)}}
 
     def add(self, new: list[Any]) -> None:
-        """Make labels known."""
+        """Register labels."""
         for value in new:
             self._codes[value] = len(self.values)
             self.values.append(value)
@@ -180,10 +180,10 @@ class LabelEncoder(Part):
 
 
 def _distinct(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
-    """Return the different labels in order, and for every row which of them it has."""
+    """Return the distinct labels in order, and the index of each row's label."""
     if y.dtype.kind in "iu":
         low, high = int(y.min()), int(y.max())
-        if high - low < NEAR:
+        if high - low < NEAR_NUMBERS:
             offsets = y.astype(np.int64) - low
             there = np.bincount(offsets) > 0
             return np.flatnonzero(there) + low, (np.cumsum(there) - 1)[offsets]
@@ -192,7 +192,7 @@ def _distinct(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], IntArray]:
 
 
 class Faded(Part, ABC):
-    """Base of summaries whose rows may fade: it has a clock, and a subclass says how to rescale."""
+    """Base of summaries whose rows may fade: it has the clock, and a subclass implements rescaling."""
 
     _fading: Fading
 
@@ -221,7 +221,7 @@ class Faded(Part, ABC):
             self._scale(factor)
 
     def _recede(self, other: Self, n_rows: int) -> None:
-        """Let the other's rows, ``n_rows`` of them, come after those so far."""
+        """Fade this summary as if the ``n_rows`` rows of the other came after its own."""
         factor = self._fading.precede(other._fading, n_rows)
         if factor != 1.0:
             self._scale(factor)
@@ -291,7 +291,7 @@ class ClassTotals(Faded):
         self._squares *= factor * factor
 
     def _precede(self, other: Self) -> tuple[IntArray, list[Any]]:
-        """Let another's rows come next; return the codes of its labels here, and which labels are new."""
+        """Fade as if the rows of the other came next; return the codes of its labels, and the new labels."""
         codes, new = self._labels.encode(np.array(other.classes))
         self._recede(other, other.n_rows)
         return codes, new

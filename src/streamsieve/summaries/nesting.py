@@ -1,4 +1,4 @@
-"""Summaries inside other parts: the empty one to start from, the current one, and their place in a state."""
+"""Summaries inside other parts: checks of empty ones, the current one, and their field in a state."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from streamsieve.state.part import KIND
 from streamsieve.state.registry import lookup, registered_name
 from streamsieve.state.tree import Node, Place, text, untext
 
-#: Depth of names in a state at which a summary is still read.  Real states have six levels at most; without a
-#: limit, a forged one could nest windows until the interpreter runs out of stack.
+#: Maximum depth of a summary in a state.  Real states have at most six levels; without a limit, a forged one
+#: could nest windows until the stack overflows.
 DEEPEST = 12
 
 
@@ -58,7 +58,7 @@ def lacks(part: Any) -> str | None:
 
 
 def takes_missing(summary: Any) -> bool:
-    """Whether a summary takes missing values: one that does not says so, ``missing = False``."""
+    """Whether a summary accepts missing values; those that do not have ``missing = False``."""
     return bool(getattr(summary, "missing", True))
 
 
@@ -85,7 +85,7 @@ def innermost(summary: Any) -> Any:
 
 
 def same_state(a: Part, b: Any) -> bool:
-    """Whether two summaries have one class and equal states; for empty ones: equal parameters."""
+    """Whether two summaries have the same class and equal states; for empty ones, equal parameters."""
     if type(a) is not type(b):
         return False
     mine, theirs = a.state(), b.state()

@@ -26,10 +26,9 @@ LONGEST = 2**31
 class TargetBins(Part):
     """Discretize a numeric target into equal-frequency classes, for any summary per class.
 
-    The first rows are kept as they are.  When there are ``warm_up`` of them, their targets are cut into
-    bins, the cuts are frozen, and these and all later rows go on to the summary inside with the bin of their
-    target as class.  Until then the summary is that of the rows so far with cuts from these very rows, which
-    equals the offline computation.
+    The first ``warm_up`` rows are stored.  Then their targets are cut into bins, the cuts are frozen, and
+    these and all later rows are passed to the inner summary with the bin of their target as class.  Until
+    then the summary is that of the rows so far with cuts from these rows, which equals the offline one.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ class TargetBins(Part):
 
     @property
     def cuts(self) -> FloatArray | None:
-        """Where the target is cut, or None as long as that may change."""
+        """Cuts of the target; None as long as they may change."""
         return None if self._cuts is None else self._cuts.copy()
 
     @property
@@ -121,7 +120,7 @@ class TargetBins(Part):
         return self._rows.nbytes + (0 if self._current is None else int(self._current.nbytes))
 
     def current(self) -> Any:
-        """Return the summary by bins of the target; look at it, but do not change or keep it."""
+        """Return the summary by bins of the target, which must not be changed or kept."""
         if self._current is None:
             self._current = self._of_rows(self._provisional_cuts())
         return self._current
@@ -145,7 +144,7 @@ class TargetBins(Part):
             self._freeze(piece)
 
     def _freeze(self, piece: Piece) -> None:
-        """Determine the cuts by the rows held and the first new ones, and give all rows on."""
+        """Determine the cuts by the stored rows and the first new ones, and pass all rows on."""
         last = piece.part(0, self.warm_up - self._rows.n_rows)
         weight = np.concatenate([self._rows.weights(), weights_of(last)])
         cuts = equal_frequency_cuts(np.concatenate([self._rows.labels(), last.y]), self.bins, weight)
@@ -156,7 +155,7 @@ class TargetBins(Part):
         self._settle(cuts, summary)
 
     def _of_rows(self, cuts: FloatArray, n_features: int = 0) -> Any:
-        """Return the summary of the rows held, by these cuts."""
+        """Return the summary of the stored rows, by these cuts."""
         summary = self.inner.copy()
         self._rows.replay(summary, lambda y: classes_by_cuts(y, cuts), n_features)
         return summary
@@ -180,7 +179,7 @@ class TargetBins(Part):
         if other is self:
             self.merge(other.copy())
         elif other._cuts is None:
-            twin = self.copy()  # a piece may be refused when others were taken
+            twin = self.copy()  # a piece may be refused after others were accepted
             for piece in other._rows.explicit():
                 twin.update(piece.X, piece.y, piece.weight)
             self.__dict__.update(vars(twin))
@@ -188,7 +187,7 @@ class TargetBins(Part):
             self._merge_summary(other._cuts, other._current)
 
     def _merge_summary(self, cuts: FloatArray, summary: Any) -> None:
-        """Take on the summary of a later part, by its cuts."""
+        """Adopt the cuts and the summary of a later part."""
         if self._cuts is None:
             mine = self._of_rows(cuts)
             mine.merge(summary)

@@ -15,6 +15,7 @@ DOORS = frozenset(
     {
         "check_containers_agree",
         "check_dtypes_agree",
+        "check_attributes_can_be_listed",
         "check_bad_sparse_indices",
         "check_labels_are_names",
         "check_frames_stay_frames",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -222,6 +223,22 @@ def check_value_zoo(selector: Any) -> None:
                 continue
         assert np.all(np.isfinite(scores)), f"{name}: scores are not finite"
         assert support.dtype == bool, name
+
+
+def check_attributes_can_be_listed(selector: Any) -> None:
+    """``dir``, tab completion and ``inspect.getmembers`` work before and after fitting.
+
+    They read every property, so one that is not available must raise ``AttributeError``.
+    """
+    X, y, _ = sample_for(selector, n=60, p=6)
+    unfitted = fresh(selector, **_narrow(selector))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        fitted = fresh(selector, **_narrow(selector)).fit(X, y)
+    for what, each in {"unfitted": unfitted, "fitted": fitted}.items():
+        with named(f"attributes of the {what} selector cannot be listed: raise AttributeError in properties"):
+            dir(each)
+            inspect.getmembers(each)
 
 
 def check_registered(selector: Any) -> None:

@@ -59,6 +59,7 @@ FINDINGS = {
         columns/test_resume_bits.py::test_a_saved_stream_goes_on_bit_for_bit""",
     "L8 errors named a temporary file, or none": """
         running/test_growing.py::test_errors_of_csv_by_columns_name_the_file_of_the_user
+        running/test_growing.py::test_errors_of_the_converted_copy_of_a_csv_name_the_file_of_the_user
         running/test_growing.py::test_a_bad_value_is_named_with_file_row_and_column""",
     "L9 columns have no checkpoint: refused, and a stream of columns is saved and goes on": """
         cli/test_run.py::test_column_methods_have_no_checkpoint
@@ -85,10 +86,30 @@ FINDINGS = {
         sources/test_damage.py::test_names_of_objects_within_rows_do_not_hide_one_another""",
     "R3 dates and complex numbers became weights": """
         sources/test_weights.py::test_what_is_no_number_is_no_weight""",
-    "R4 Ctrl-C did not end a query of SQLite": """
-        sources/test_query.py::test_ctrl_c_ends_a_query_of_an_sqlite_file""",
+    "R4 Ctrl-C did not end a query of a database": """
+        sources/test_query.py::test_ctrl_c_ends_a_query
+        sources/test_query.py::test_ctrl_c_ends_a_query_of_postgresql""",
     "R5 terminal escapes in what a database says of the data": """
         sources/test_query.py::test_what_a_database_says_of_the_data_is_escaped""",
     "R6 a broken sparse matrix as names ended the process": """
         sources/test_arrays.py::test_what_cannot_be_streamed_is_refused_with_a_reason""",
+    "R7 statements that write ran as queries": """
+        sources/test_query.py::test_a_statement_that_is_no_query_is_refused
+        sources/test_query.py::test_a_query_that_changes_something_is_refused_by_the_database
+        sources/test_query.py::test_a_query_to_postgresql_reads_only""",
+    "R8 a file of the user beside a checkpoint was replaced": """
+        running/test_damage.py::test_a_file_of_the_user_beside_a_checkpoint_stays""",
+    "R9 a name with a line break became two names": """
+        cli/test_names.py::test_a_name_is_one_line_of_a_list_of_names""",
+    "R10 parts of the user that return no numbers were learned, or ended in an error of NumPy": """
+        base/test_parts_that_misbehave.py::test_a_dependence_is_a_number
+        base/test_parts_that_misbehave.py::test_a_p_value_of_a_measure_is_a_probability
+        base/test_parts_that_misbehave.py::test_a_test_returns_two_numbers
+        base/test_parts_that_misbehave.py::test_a_reason_is_a_code
+        base/test_parts_that_misbehave.py::test_a_statistic_is_a_number
+        base/test_parts_that_misbehave.py::test_what_is_selected_are_arrival_numbers""",
+    "R11 a command without standard output ended in a traceback": """
+        cli/test_ctrl_c.py::test_a_command_ends_in_order_whatever_its_output_is""",
+    "R12 cached kernels of two processes called one another's functions": """
+        architecture/test_kernels.py::test_inner_functions_of_kernels_are_numbered_anew_in_every_process""",
 }

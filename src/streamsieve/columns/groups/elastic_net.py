@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._caller import warn
 from streamsieve._kernels import ogfs as kernel
 from streamsieve.columns.groups.store import GroupCandidates, GroupStore
 from streamsieve.columns.redundancy.slots import SLOT, Shape
@@ -23,11 +23,11 @@ from streamsieve.state import Array, Nested
 TOLERANCE = 1e-12
 MOST_SWEEPS = 10_000
 #: Instead of a bound on weights: descend until the weights settle.
-TO_THE_END = -1.0
+UNTIL_SETTLED = -1.0
 #: Least lead of a column that absorbs another one for which less precise weights suffice.
 LEAST_LEAD = 1e-9
 #: Tolerance of the optimality conditions, for a target of length 1.
-SHORT = 1e-6
+OPTIMALITY_TOLERANCE = 1e-6
 
 Judged = TypeVar("Judged")
 
@@ -55,7 +55,7 @@ class ElasticNet(NamedTuple):
         of them absorb the others.
         """
         weights, bound = weights.copy(), max(self.least - TOLERANCE, 0.0)
-        least, near = (bound if self.ridge > 0 else TO_THE_END), np.inf
+        least, near = (bound if self.ridge > 0 else UNTIL_SETTLED), np.inf
         for _ in range(3):  # for the columns that stay, then for who absorbs the others, then to the end
             rest, sweeps = kernel.descend(
                 gram, products, weights, self.lasso, self.ridge, TOLERANCE, MOST_SWEEPS, least, near
@@ -65,10 +65,10 @@ class ElasticNet(NamedTuple):
                 self._warn(off)
             stays = _lengths(weights) > bound
             by, lead = self._replacements(gram, products, weights, stays)
-            if least == TO_THE_END or lead * self.ridge > 2.0 * np.linalg.norm(off):
+            if least == UNTIL_SETTLED or lead * self.ridge > 2.0 * np.linalg.norm(off):
                 break
             # near enough for this lead to be certain; a smaller one may be a tie
-            least, near = (least, lead / 4) if lead > LEAST_LEAD and near == np.inf else (TO_THE_END, 0.0)
+            least, near = (least, lead / 4) if lead > LEAST_LEAD and near == np.inf else (UNTIL_SETTLED, 0.0)
         return Refit(weights, stays, by)
 
     def _off(self, rest: FloatArray, weights: FloatArray) -> FloatArray:
@@ -84,12 +84,11 @@ class ElasticNet(NamedTuple):
     def _warn(self, off: FloatArray) -> None:
         """Warn if weights that did not settle are far from the minimum."""
         short = float(np.max(off, initial=0.0))
-        if short > SHORT * max(self.lasso, 1.0):
-            warnings.warn(
+        if short > OPTIMALITY_TOLERANCE * max(self.lasso, 1.0):
+            warn(
                 f"the elastic net is {short:.2g} short of its minimum after {MOST_SWEEPS:,} sweeps: columns "
                 "are nearly collinear; raise its penalties",
                 ConvergenceWarning,
-                stacklevel=2,
             )
 
     def _replacements(

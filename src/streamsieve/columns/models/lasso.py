@@ -22,10 +22,10 @@ from streamsieve.protocols import ColumnBlock, FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Choice, Float, Part
 
 #: Initial capacity for columns and coefficients.
-FIRST = 16
+FIRST_COLUMNS = 16
 #: Accuracy of the solver as a fraction of the tolerance, so that a copy of a column in the model, whose
 #: gradient equals the penalty, stays out.
-MARGIN = 0.01
+SOLVER_MARGIN = 0.01
 #: Gradients are sums over rows: smaller differences are rounding.  The target has unit variance.
 ROUNDING = 1e-11
 MOST_STEPS = 200
@@ -33,15 +33,15 @@ MOST_STEPS = 200
 MOST_IN_VAIN = 30
 #: Largest distance to the minimum of a fit that has converged, as a multiple of the solver's accuracy, which
 #: the tolerance and rounding allow for.
-SHORT = 100.0
+LARGEST_DISTANCE = 100.0
 #: Tolerance between stored and recomputed values of a state.
-SHORT_OF = 1e-6
+STATE_TOLERANCE = 1e-6
 #: Outcomes of a column: kept, constant, or irrelevant.
 CODES = (KEPT, CONSTANT, IRRELEVANT)
 #: Placeholder for columns whose values are not needed.
 NO_COLUMNS = ColumnSlices(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0))
 #: Smallest positive number.
-LEAST = 5e-324
+SMALLEST = 5e-324
 #: Constants of a column: its L1 and L2 penalty, mean and standard deviation.
 FACTS = ("l1_of", "l2_of", "mean", "deviation")
 
@@ -65,10 +65,10 @@ class LassoModel(Part):
         "intercept": Array("f8", "outputs", finite=True),
         "features": Array("i8", "columns", low=0, unique=True),
         "columns": Array("f8", "columns", "rows", low=-(2**16), high=2**16, copy=False),  # unit variance
-        "l1_of": Array("f8", "columns", low=LEAST, finite=True),
+        "l1_of": Array("f8", "columns", low=SMALLEST, finite=True),
         "l2_of": Array("f8", "columns", low=0, finite=True),
         "mean": Array("f8", "columns", finite=True),
-        "deviation": Array("f8", "columns", low=LEAST, finite=True),
+        "deviation": Array("f8", "columns", low=SMALLEST, finite=True),
         "owner": Array("i8", "coefficients", below="columns"),
         "output": Array("i8", "coefficients", below="outputs"),
         "value": Array("f8", "coefficients", finite=True),
@@ -108,14 +108,14 @@ class LassoModel(Part):
         #: Number of intercepts; the last of several classes has none, because only differences count.
         self._intercepts = max(1, outputs - 1)
         # column 0 is constant and not penalized
-        self._columns = np.ones((FIRST, self.n))
+        self._columns = np.ones((FIRST_COLUMNS, self.n))
         #: ``FACTS`` of every column.
-        self._facts = np.zeros((FIRST, 4))
+        self._facts = np.zeros((FIRST_COLUMNS, 4))
         self._facts[0, 3] = 1.0
-        self._feature = np.full(FIRST, -1)
+        self._feature = np.full(FIRST_COLUMNS, -1)
         self._size = 1
         #: Coefficients: their column, class and value, and the curvature, known for the first ``_built``.
-        room = max(FIRST, 2 * self._intercepts)
+        room = max(FIRST_COLUMNS, 2 * self._intercepts)
         self._owner, self._class = np.zeros(room, np.int64), np.arange(room)
         self._value = np.zeros(room)
         self._curvature = np.zeros((room, room))
@@ -220,7 +220,7 @@ class LassoModel(Part):
         excess = 0.0
         while self._admit():
             excess = self._fit()
-        self.converged &= excess <= SHORT
+        self.converged &= excess <= LARGEST_DISTANCE
         return self._prune()
 
     def _fit(self) -> float:
@@ -234,7 +234,7 @@ class LassoModel(Part):
         for _ in range(MOST_STEPS):
             last, self._built = grafting.prepare(
                 self._code, self._columns, self._facts, *owners, self._built, self._probability,
-                self.residual, MARGIN * self.config.tol, ROUNDING, last, damp, self._reference,
+                self.residual, SOLVER_MARGIN * self.config.tol, ROUNDING, last, damp, self._reference,
                 self._curvature, work,
             )  # fmt: skip
             in_vain += 1
@@ -272,7 +272,7 @@ class LassoModel(Part):
         slope = np.abs(self._columns[1:q] @ self.residual.T) / self.n
         known = slice(self._intercepts, many)
         slope[self._owner[known] - 1, self._class[known]] = 0.0
-        least = self._facts[1:q, :1] * (1 + MARGIN * self.config.tol) + ROUNDING
+        least = self._facts[1:q, :1] * (1 + SOLVER_MARGIN * self.config.tol) + ROUNDING
         owner, class_of = np.nonzero(slope > least)
         fresh = slice(many, many + len(owner))
         while len(self._value) < fresh.stop:
@@ -382,7 +382,7 @@ class LassoModel(Part):
             yield "columns and coefficients are too large to multiply"
         # classes have probabilities, numbers have none
         elif (stored[1] is None) is not (self.loss == "squared") or not all(
-            value is None or np.allclose(value, again, rtol=SHORT_OF, atol=SHORT_OF)
+            value is None or np.allclose(value, again, rtol=STATE_TOLERANCE, atol=STATE_TOLERANCE)
             for value, again in zip(stored, computed, strict=True)
         ):
             yield "predictions and residuals are not what the coefficients give"

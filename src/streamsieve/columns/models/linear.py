@@ -24,11 +24,11 @@ from streamsieve.state import Array, Float, Part
 EXACT = 1e-10
 #: Largest ratio of mean to standard deviation without centering; beyond it the test of collinearity loses too
 #: many digits.
-FAR = 1e3
+FAR_MEAN = 1e3
 #: Initial capacity for basis vectors.
-ROOM = 16
+FIRST_COLUMNS = 16
 #: Largest value of a residual or coefficient in a state; targets are limited to 1e100.
-MOST = 1e110
+LARGEST_IN_STATE = 1e110
 
 
 def tied(residuals: FloatArray) -> FloatArray:
@@ -41,7 +41,7 @@ class LinearModel(Part):
 
     fields = {
         "basis": Array("f8", "columns", "rows", low=-1 - 1e-6, high=1 + 1e-6, copy=False),
-        "residual": Array("f8", "rows", low=-MOST, high=MOST),
+        "residual": Array("f8", "rows", low=-LARGEST_IN_STATE, high=LARGEST_IN_STATE),
         "tss": Float(0),
         "features": Array("i8", "columns", low=0, order="rising"),
     }
@@ -50,7 +50,7 @@ class LinearModel(Part):
         self.n = len(y)
         self.size = 0
         #: One basis vector per row; the constant one is left out, because everything is centered.
-        self.basis = np.empty((ROOM, self.n))
+        self.basis = np.empty((FIRST_COLUMNS, self.n))
         self.residual = with_squares(y - y[0])
         for _ in range(2):  # second pass: remove the rounding error of the first
             self.residual -= self.residual.mean()
@@ -145,7 +145,7 @@ class LinearModel(Part):
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         model = cls.__new__(cls)
         model.size, model.n = record["basis"].shape
-        model.basis = np.concatenate([record["basis"], np.empty((ROOM, model.n))])
+        model.basis = np.concatenate([record["basis"], np.empty((FIRST_COLUMNS, model.n))])
         model.residual, model.tss = record["residual"], record["tss"]
         model.rss = float(model.residual @ model.residual)
         model._features = record["features"].tolist()  # noqa: SLF001 - its own class
@@ -162,7 +162,7 @@ class DowndatableLinearModel(LinearModel):
     fields = {
         **LinearModel.fields,
         "triangle": Array("f8", "columns", "columns", finite=True),
-        "along": Array("f8", "columns", low=-MOST, high=MOST),
+        "along": Array("f8", "columns", low=-LARGEST_IN_STATE, high=LARGEST_IN_STATE),
     }
 
     def __init__(self, y: FloatArray) -> None:
@@ -240,7 +240,9 @@ class LinearCandidates(ModelCandidates):
         self.model = model
         mean, self.ss, self.direction = column_products(X, model.residual)
         # X is multiplied only by vectors that sum to 0, so centering is needed only where offsets cost digits
-        far = not sp.issparse(X) and bool(np.any(np.abs(mean) * X.shape[0] ** 0.5 > FAR * np.sqrt(self.ss)))
+        far = not sp.issparse(X) and bool(
+            np.any(np.abs(mean) * X.shape[0] ** 0.5 > FAR_MEAN * np.sqrt(self.ss))
+        )
         self._X = X - mean if far else X
         # with an obstacle, no column is tested
         self.outside = self.ss - model.inside(self._X) if model.obstacle is None else self.ss

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any, Self
 
@@ -11,6 +10,7 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._caller import warn
 from streamsieve._kernels import logistic
 from streamsieve.columns.models.linear import LinearModel
 from streamsieve.columns.models.stepwise import ModelCandidates
@@ -22,17 +22,17 @@ from streamsieve.state import Array, Nested, Part
 #: would otherwise diverge.
 RIDGE = 1e-6
 #: The classes are separated if the log-odds of every row have the right sign and exceed this.
-MARGIN = 0.01
+SEPARATION_MARGIN = 0.01
 MOST_STEPS = 100
 #: Maximum number of halvings of a step: the largest float halved this often is 0.
 MOST_HALVINGS = 2100
 #: Lower bound on the weight p (1 - p) of a row, to avoid division by 0 for probabilities near 0 or 1.
-TINY = 1e-300
+LEAST_WEIGHT = 1e-300
 #: Lower bound on the curvature: the unpenalized intercept has almost none if all probabilities are near 0 or
 #: 1.
-FLAT = 1e-10
+LEAST_CURVATURE = 1e-10
 #: Fraction of a weighted column that is rounding.
-INSIDE = 1e-12
+ROUNDING = 1e-12
 #: Newton's method stops when a step gains less than this fraction of the loss; convergence is quadratic, so
 #: the next step would gain the square of it.
 CONVERGED = 1e-12
@@ -96,13 +96,13 @@ class LogisticModel(Part):
         design = self._design()
         odds = self._coefficients @ design
         #: Whether the model separates the classes without error.
-        self.separates = bool(np.all(np.where(self._y > 0, odds, -odds) > MARGIN))
+        self.separates = bool(np.all(np.where(self._y > 0, odds, -odds) > SEPARATION_MARGIN))
         #: Weights of the rows, and the weighted basis times sqrt(w), one vector per row; the first belongs to
         #: the intercept.
-        self.weight = np.maximum(expit(odds) * expit(-odds), TINY)
+        self.weight = np.maximum(expit(odds) * expit(-odds), LEAST_WEIGHT)
         root = np.sqrt(self.weight)
         basis = design * root
-        logistic.orthonormalize(basis, INSIDE)
+        logistic.orthonormalize(basis, ROUNDING)
         self.basis = basis * root
         score = np.where(self._y > 0, expit(-odds), -expit(odds))
         # because of the penalty, the score of the model's own columns is not exactly 0
@@ -138,7 +138,7 @@ def _fit(design: FloatArray, y: FloatArray, coefficients: FloatArray) -> FloatAr
         odds = coefficients @ design
         slope = design @ (y - expit(odds)) - penalty * coefficients
         curvature = logistic.weighted_gram(design, expit(odds) * expit(-odds))
-        curvature += np.diag(np.maximum(penalty, FLAT))
+        curvature += np.diag(np.maximum(penalty, LEAST_CURVATURE))
         step = np.linalg.solve(curvature, slope)
         for _ in range(MOST_HALVINGS):
             after = loss(coefficients + step)
@@ -150,11 +150,10 @@ def _fit(design: FloatArray, y: FloatArray, coefficients: FloatArray) -> FloatAr
         if gained <= CONVERGED * before:
             break
     else:
-        warnings.warn(
+        warn(
             f"the logistic model has not settled after {MOST_STEPS} steps of Newton's method: the last one "
             f"lowered the loss by {gained:.2g}; columns on very different scales should be rescaled",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return coefficients
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._caller import warn
 from streamsieve.base import ColumnSelector
 from streamsieve.decisions import KEPT, Outcome
 from streamsieve.protocols import ColumnBlock, Decision, Event, Reason
@@ -87,10 +87,9 @@ class MultiPass(MixinBase):
             n += 1
             yield n
         if changed and self.sweeps is None and n >= MOST_PASSES:
-            warnings.warn(
+            warn(
                 f"the selection still changes after {n:,} passes over the columns: give a number of sweeps",
                 ConvergenceWarning,
-                stacklevel=2,
             )
 
     def _another_pass(self, blocks: list[ColumnBlock]) -> bool:

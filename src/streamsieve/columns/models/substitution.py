@@ -21,9 +21,9 @@ from streamsieve.state import Array, Bool, Choice, Float, Int, Part
 
 LOSSES = ("squared", "logistic")
 #: Initial capacity for columns.
-FIRST = 64
+FIRST_COLUMNS = 64
 #: Coefficients and steps below this count as 0; the target has unit variance.
-LEAST = 1e-9
+NEGLIGIBLE = 1e-9
 #: Values that a thread measures between two commits; with fewer, waking a thread costs more than it saves.
 PIECE = 2**19
 #: Unchecked columns with a larger sum of squares are checked for values that are too large or not finite.
@@ -111,7 +111,7 @@ class SubstitutionModel(Part):
         #: Columns in the model, arrivals since the last round of steps, whether that round moved nothing,
         #: free rows of the store, and rows that become free at the end of the block.
         self._counts = np.zeros(5, np.int64)
-        places = min(config.budget, FIRST)
+        places = min(config.budget, FIRST_COLUMNS)
         self._theta, self._feature = np.zeros(places), np.zeros(places, np.int64)
         #: Mean and standard deviation of every column.
         self._facts = np.zeros((places, 2))
@@ -181,7 +181,7 @@ class SubstitutionModel(Part):
         if done < m:
             return None
         statistic = facts[:, 2].copy()  # a copy, so that the ledger does not hold the whole array
-        reason = np.where(np.abs(statistic) > LEAST, OUTSCORED, IRRELEVANT).astype(np.uint8)
+        reason = np.where(np.abs(statistic) > NEGLIGIBLE, OUTSCORED, IRRELEVANT).astype(np.uint8)
         reason[facts[:, 1] == 0] = CONSTANT
         reason[evicted > -2] = KEPT
         evictions = [
@@ -202,7 +202,7 @@ class SubstitutionModel(Part):
         model = (
             self._code, self._target, self._predictor, self._residual, self._level,
             self._store, self._where, fresh, self._free, later,
-            self._theta, self._feature, self._facts, self._counts, *self.config, LEAST,
+            self._theta, self._feature, self._facts, self._counts, *self.config, NEGLIGIBLE,
         )  # fmt: skip
         if not ahead:
             done = int(substitution.substitute(*slices, facts, start, limit, *model, *outcome))
@@ -250,7 +250,9 @@ class SubstitutionModel(Part):
         rows = len(self._store)
         if rows < places + spare:
             more = (
-                max(places + spare, 2 * rows) if rows else max(places + spare, min(self.config.budget, FIRST))
+                max(places + spare, 2 * rows)
+                if rows
+                else max(places + spare, min(self.config.budget, FIRST_COLUMNS))
             )
             store = np.zeros((more, self.n))
             store[:rows] = self._store

@@ -1,4 +1,4 @@
-"""Learners by name or as they are, and what they predict."""
+"""Learners by name or as objects, and their predictions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.learners.fsa.annealed import AnnealedLearner
 from streamsieve.protocols import FloatArray, Matrix
 
-#: Sparse rows become dense where that takes no more values than this (64 MB): most learners are then faster,
-#: and some know nothing else.
+#: Sparse rows are made dense up to this number of values (64 MB): most learners are then faster, and some
+#: do not support sparse rows.
 DENSE_VALUES = 2**23
 
 
@@ -70,7 +70,7 @@ def by_name(given: Any, label: Callable[[Any], str], if_empty: str) -> dict[str,
     if isinstance(given, Mapping):
         found = {str(name): each for name, each in given.items()}
     else:
-        # river's ensembles are sequences of their members
+        # ensembles of river are sequences of their members
         single = isinstance(given, str) or not isinstance(given, Sequence) or hasattr(given, "learn_one")
         found = {}
         for each in [given] if single else given:
@@ -83,7 +83,7 @@ def by_name(given: Any, label: Callable[[Any], str], if_empty: str) -> dict[str,
 
 
 def learner_label(learner: Any) -> str:
-    """Return the name that a learner was given by, or that of its class."""
+    """Return the name by which a learner was given, or that of its class."""
     return learner if isinstance(learner, str) else type(learner).__name__
 
 
@@ -119,7 +119,7 @@ def _by_name(name: str, *, regression: bool) -> Any:
 
 
 def check_scores(learners: Mapping[str, Any], metric: str) -> None:
-    """Refuse learners without scores where the metric needs them, before anything is computed."""
+    """Refuse learners without scores if the metric needs them, before anything is computed."""
     for name, learner in learners.items() if metric in BY_PROBABILITIES else ():
         if not hasattr(learner, "predict_proba"):
             raise CapabilityError(
@@ -148,9 +148,9 @@ def fresh(learner: Any, seed: int, width: int | None = None) -> Any:
 def predicted(
     learner: Any, train: Matrix, y: npt.NDArray[Any], test: Matrix, metric: str, n_classes: int
 ) -> npt.NDArray[Any]:
-    """Fit a learner, and return what the metric needs of the test rows: scores, codes or numbers.
+    """Fit a learner, and return the predictions that the metric needs: scores, codes or numbers.
 
-    Without any feature, that is the majority or the mean.
+    Without any feature, these are the majority class or the mean.
     """
     if train.shape[1] == 0:
         return _uninformed(y, test.shape[0], metric, n_classes)
@@ -198,7 +198,7 @@ def _uninformed(y: npt.NDArray[Any], n: int, metric: str, n_classes: int) -> npt
 
 
 def taken(X: Matrix, columns: npt.NDArray[np.int64] | None) -> Matrix:
-    """Return some columns for a learner, in their order in X; dense where that is small enough."""
+    """Return some columns for a learner, in their order in X; dense if that is small enough."""
     if not sp.issparse(X):
         return np.ascontiguousarray(X) if columns is None else X.take(np.sort(columns), axis=1)
     part = X if columns is None else X[:, np.sort(columns)]

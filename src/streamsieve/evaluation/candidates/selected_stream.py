@@ -1,4 +1,4 @@
-"""What learners behind a selector see of rows that stream in."""
+"""Rows of a stream as learners behind a selector get them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from streamsieve.protocols import BoolArray, IntArray, Matrix, RowBatch
 
 
 class SelectedStream:
-    """What learners see of the rows: scaled so far, and features that are not selected set to 0 or frozen."""
+    """Rows for learners: scaled by the rows so far, and reduced to the selected features."""
 
     def __init__(self, selector: Any, follow: str, seed: int, *, scale: bool) -> None:
         if selector is not None:  # a copy whose output keeps its width, or its columns
@@ -31,7 +31,7 @@ class SelectedStream:
         self.seconds = 0.0
 
     def learn(self, batch: RowBatch) -> None:
-        """Let the selector learn a batch, and the scales with it."""
+        """Learn a batch: the selector, and the scales."""
         self._width = batch.X.shape[1]
         if self.selector is not None:
             begun = time.perf_counter()
@@ -46,7 +46,7 @@ class SelectedStream:
             self._scaler.learn(_floats(batch.X))
 
     def seen(self, X: Matrix) -> Matrix:
-        """Return rows as the learner gets them."""
+        """Return rows as learners get them."""
         X = _floats(X)
         out = X if self._scaler is None else self._scaler(X)
         if self.selector is None:
@@ -60,7 +60,7 @@ class SelectedStream:
         return out
 
     def _zeroed(self, X: Matrix) -> Matrix:
-        """Set to 0 what a selector of another library does not select."""
+        """Set the features that a selector of another library does not select to 0."""
         if self._mask is None or self._follow == "zero":
             self._mask = support_of(self.selector)
         if not sp.issparse(X):
@@ -70,7 +70,7 @@ class SelectedStream:
         return out
 
     def look(self) -> tuple[IntArray, int]:
-        """Return what learners get of the features, and how many of it they did not at the last look."""
+        """Return the features that learners get, and how many of them they did not get at the last look."""
         if self.selector is None:
             return np.arange(self._width), 0
         kept = chosen(self.selector) if self._frozen is None else self._frozen
@@ -80,7 +80,7 @@ class SelectedStream:
         return kept, entered
 
     def drift(self) -> list[list[Any]]:
-        """Return the changes of relevance that the selector noticed."""
+        """Return the changes of relevance that the selector detected."""
         noticed = getattr(self.selector, "drift_", None) or []
         return [[int(d.row), int(d.feature), float(d.before), float(d.after)] for d in noticed]
 

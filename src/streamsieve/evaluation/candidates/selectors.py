@@ -1,4 +1,4 @@
-"""Selectors by name or as they are, and what they choose at every size."""
+"""Selectors by name or as objects, and their selections at every size."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from streamsieve.exceptions import CapabilityError, ParameterError
 from streamsieve.protocols import BoolArray, IntArray, Matrix, Task
 from streamsieve.rows import Screen
 
-#: Names that other libraries give to the number of features to keep.
+#: Names of the parameter for the number of features to keep, in other libraries.
 SIZE_PARAMETERS = ("n_features", "n_features_to_select", "max_features", "k")
 
 
 class Choice(NamedTuple):
-    """What a selector chose.
+    """A selection of a selector.
 
-    ``size`` is the number of features it was asked for, 0 if it decides itself; ``nested`` says whether the
-    first of ``order`` are what it chooses if asked for fewer.
+    ``size`` is the requested number of features, 0 if the selector decides itself; ``nested``: whether its
+    smaller selections are the first entries of ``order``.
     """
 
     size: int
@@ -45,14 +45,14 @@ class RandomChoice(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - it does not look
-        """Draw."""
+        """Draw a random selection."""
         self.scores_ = np.random.default_rng(self.random_state).random(X.shape[1])
         self.ranked_ = np.argsort(-self.scores_)[: self.k]
         return self
 
 
 def selector_names() -> list[str]:
-    """Return every name that stands for a selector: methods, criteria of a screen, "none" and "random"."""
+    """Return every name of a selector: methods, criteria of a screen, "none" and "random"."""
     return [*_known(), "none", "random"]
 
 
@@ -62,7 +62,7 @@ def _known() -> dict[str, Any]:
 
 
 def as_selectors(selectors: Any, task: Task) -> dict[str, Any]:
-    """Return selectors by name, with the kind of target set; None stands for all features."""
+    """Return selectors by name, with the type of target set; None stands for all features."""
     named = by_name(selectors, _label, "selectors is empty: give a name such as 'saola', or a selector")
     made = {name: _selector(each) for name, each in named.items()}
     return {name: _for_task(name, each, task) for name, each in made.items()}
@@ -106,7 +106,7 @@ def _selector(selector: Any) -> Any:
 
 
 def _for_task(name: str, selector: Any, task: Task) -> Any:
-    """Return a copy with the kind of target set, or refuse a selector that is not made for it."""
+    """Return a copy with the type of target set; refuse a selector that does not support it."""
     if selector is None:
         return None
     tasks = selector.traits.tasks if isinstance(selector, Selector) else ()
@@ -122,10 +122,10 @@ def _for_task(name: str, selector: Any, task: Task) -> Any:
 
 
 def with_types(selector: Any, problem: Problem, columns: IntArray | None = None) -> Any:
-    """Return a copy that knows the declared types, under the names x0, x1, ... that it gives to columns.
+    """Return a copy with the declared types, by the names x0, x1, ... that it gives to columns.
 
-    ``columns`` are those that it is given, in order; None stands for all.  A selector that has one type for
-    all columns, or knows no types, stays as it is.
+    ``columns`` are those offered to it, in order; None stands for all.  A selector with one type for all
+    columns, or without types, is unchanged.
     """
     own = selector.types if isinstance(selector, Selector) and "types" in selector.parameters else ""
     declared = problem.types if own is None else own
@@ -139,7 +139,7 @@ def with_types(selector: Any, problem: Problem, columns: IntArray | None = None)
 
 
 def size_parameter(selector: Any) -> str | None:
-    """Return the parameter that says how many features to keep, or None if the selector decides itself."""
+    """Return the parameter for the number of features to keep, or None if the selector decides itself."""
     if isinstance(selector, Selector):
         return selector.traits.size_parameter
     parameters = selector.get_params(deep=False)
@@ -147,7 +147,7 @@ def size_parameter(selector: Any) -> str | None:
 
 
 def choices(selector: Any, X: Matrix, y: Any, sizes: Sequence[int], seed: int) -> Iterable[Choice]:
-    """Yield what an unfitted selector chooses from rows, for every size or once for all; None keeps all."""
+    """Yield the selections of an unfitted selector, for every size or once for all; None keeps all."""
     p = X.shape[1]
     if selector is None:
         yield Choice(0, np.arange(p), 0.0, nested=False)
@@ -171,7 +171,7 @@ def choices(selector: Any, X: Matrix, y: Any, sizes: Sequence[int], seed: int) -
 
 
 def chosen(selector: Any) -> IntArray:
-    """Return the columns that a fitted selector keeps, best first where it says so."""
+    """Return the columns that a fitted selector keeps, best first if it ranks them."""
     found = getattr(selector, "ranked_", getattr(selector, "selected_", None))
     if found is None:
         found = np.flatnonzero(support_of(selector))
@@ -179,29 +179,29 @@ def chosen(selector: Any) -> IntArray:
 
 
 def support_of(selector: Any) -> BoolArray:
-    """Return the mask of what a fitted selector keeps."""
+    """Return the mask of the columns that a fitted selector keeps."""
     return np.asarray(selector.get_support(), np.bool_)
 
 
 def wants_raw(selector: Any) -> bool:
-    """Whether a selector takes rows as they are, not scaled.
+    """Whether a selector gets rows unscaled.
 
-    One that refuses negative values does, and one that guesses the types of columns: in units of a standard
-    deviation, the codes of levels look like measurements.
+    Selectors that refuse negative values do, and those that guess the types of columns: scaled codes of
+    levels look like measurements.
     """
     guesses = isinstance(selector, Selector) and "types" in selector.parameters
     return guesses or bool(getattr(getattr(selector, "traits", None), "non_negative", False))
 
 
 def in_layout(selector: Any, X: Matrix) -> Matrix:
-    """Return rows as a selector reads them fastest: by columns, if columns are what streams in."""
+    """Return rows in the layout that is fastest for a selector: by columns for a column selector."""
     if not isinstance(selector, ColumnSelector):
         return X
     return sp.csc_array(X) if sp.issparse(X) else np.asfortranarray(X)
 
 
 def seeded(selector: Any, seed: int, parameters: Mapping[str, Any] | None = None) -> Any:
-    """Return an unfitted copy with some parameters, and with a seed where it is randomized and has none."""
+    """Return an unfitted copy with some parameters, and with a seed if it is randomized and has none."""
     return unfitted(selector, seeds_for(selector, seed) | dict(parameters or {}))
 
 
@@ -218,14 +218,14 @@ def _fitted(
 def _ranked(
     selector: Any, parameter: str, X: Matrix, y: Any, sizes: Sequence[int], seed: int
 ) -> Choice | None:
-    """Rank by the scores or ranks of another library's selector; None if it has neither."""
+    """Rank by the scores or ranks of a selector of another library; None if it has neither."""
     copy = seeded(selector, seed, {parameter: sizes[0] if parameter == "n_features_to_select" else sizes[-1]})
     started = time.perf_counter()
     copy.fit(X, y)
     if hasattr(copy, "scores_"):
         scores = np.nan_to_num(np.asarray(copy.scores_, np.float64), nan=-np.inf)
         order = np.argsort(-scores, kind="stable")
-    elif hasattr(copy, "ranking_") and getattr(copy, "step", 1) == 1:  # else several share a rank
+    elif hasattr(copy, "ranking_") and getattr(copy, "step", 1) == 1:  # otherwise several share a rank
         order = np.argsort(copy.ranking_, kind="stable")
     else:
         return None

@@ -1,4 +1,4 @@
-"""Learners for streams: what they know before the first row, and faces for those of other libraries."""
+"""Learners for streams: unfitted ones, baselines, and adapters for those of other libraries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from streamsieve.evaluation.candidates.learners import (
 from streamsieve.exceptions import CapabilityError
 from streamsieve.protocols import Matrix
 
-#: Baselines that look at no feature.
+#: Baselines that use no features.
 BASELINES = ("majority", "mean", "no_change")
 
 
@@ -48,7 +48,7 @@ class Majority:
 
 
 class NoChange:
-    """Predict what the last row was that is known: of all rows of a batch, the last before it."""
+    """Predict the class of the last known row: for all rows of a batch, the last row before it."""
 
     def predict(self, X: Matrix) -> npt.NDArray[Any]:
         """Predict rows."""
@@ -76,7 +76,7 @@ class Batchwise:
 
 
 class RowByRow:
-    """A learner of river, which takes one dict after the other; features that are 0 are left out."""
+    """A learner of river, which learns dicts one by one; features that are 0 are left out."""
 
     def __init__(self, learner: Any, *, regression: bool) -> None:
         self._learner, self._kind = learner, np.float64 if regression else np.int64
@@ -84,7 +84,7 @@ class RowByRow:
     def predict(self, X: Matrix) -> npt.NDArray[Any]:
         """Predict rows."""
         found = [self._learner.predict_one(row) for row in _dicts(X)]
-        return np.array([label or 0 for label in found], self._kind)  # None before it knows anything
+        return np.array([label or 0 for label in found], self._kind)  # None before the first row
 
     def learn(self, X: Matrix, y: npt.NDArray[Any]) -> None:
         """Learn rows."""
@@ -109,7 +109,7 @@ def baselines(*, regression: bool) -> tuple[str, ...]:
 
 
 def as_stream_learners(learners: Any, *, regression: bool) -> dict[str, Any]:
-    """Return learners by name; each can learn batch by batch, or is refused."""
+    """Return learners by name; refuse those that cannot learn batch by batch."""
     named = by_name(learners, learner_label, "learners is empty: give a name such as 'sgd', or an estimator")
     return {name: _checked(name, learner, regression=regression) for name, learner in named.items()}
 
@@ -137,7 +137,7 @@ def _checked(name: str, learner: Any, *, regression: bool) -> Any:
 
 
 def started(learner: Any, n_classes: int, seed: int) -> Any:
-    """Return a learner that has learned nothing, behind one face."""
+    """Return an unfitted learner with ``predict`` and ``learn``."""
     if isinstance(learner, str):
         return NoChange() if learner == "no_change" else Majority(n_classes)
     if hasattr(learner, "learn_one") and hasattr(learner, "predict_one"):

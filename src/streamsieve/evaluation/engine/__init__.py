@@ -3,13 +3,13 @@
 ============ ====================================================================
 jobs         jobs in any order, in any number of processes
 store        the folder of a run: settings and finished jobs
-settings     what makes a report, as JSON
+settings     methods, data and versions of a report, as JSON
 problem      rows and target, checked once
-indicators   nominal columns as learners need them: an indicator for each level
-splits       which rows are tested together: random folds, groups, later rows
+indicators   nominal columns as indicators of their levels, for learners
+splits       assignment of rows to folds: random, by groups, by time
 sizes        numbers of features to try
 scaling      features in units of their standard deviation
 copies       unfitted copies of estimators
-sources      what protocols ask of a source of rows
+sources      target, identity and batches of a source, for protocols
 ============ ====================================================================
 """

@@ -1,4 +1,4 @@
-"""Nominal columns as learners need them: an indicator for each level."""
+"""Nominal columns as indicators of their levels, for learners."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from streamsieve.protocols import IntArray, Matrix
 class Indicators(NamedTuple):
     """A matrix in which some columns are replaced by indicators of their levels.
 
-    ``first`` has, for every column of before, where it begins; and the number of columns at the end.
+    ``first`` is the position of the first indicator of each original column, followed by the width.
     """
 
     X: Matrix
@@ -22,7 +22,7 @@ class Indicators(NamedTuple):
 
     @classmethod
     def of(cls, X: Matrix, nominal: Sequence[int]) -> Indicators:
-        """Replace the columns of these numbers; without any, the matrix is the same."""
+        """Replace the nominal columns; without any, the matrix is unchanged."""
         levels = {j: np.unique(X[:, [j]].toarray() if sp.issparse(X) else X[:, j]) for j in nominal}
         widths = np.array([len(levels.get(j, [0])) for j in range(X.shape[1])], np.int64)
         first = np.concatenate([[0], np.cumsum(widths)])
@@ -36,7 +36,7 @@ class Indicators(NamedTuple):
         return cls(np.concatenate(parts, axis=1), first)
 
     def columns(self, some: IntArray | None) -> IntArray | None:
-        """Return where some columns of before are; None stands for all of them."""
+        """Return the positions of some original columns; None stands for all."""
         if some is None or self.first[-1] == len(self.first) - 1:
             return some
         return np.concatenate([np.arange(0), *(np.arange(*self.first[j : j + 2]) for j in some)])

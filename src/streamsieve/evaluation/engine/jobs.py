@@ -1,4 +1,4 @@
-"""A run as independent cells: in any order, by any number of processes, interrupted and resumed."""
+"""Runs of independent cells, in any order and any number of processes; can be interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from streamsieve._parameters import check_choice, check_number
 from streamsieve.evaluation.engine.store import JobStore
 from streamsieve.exceptions import ParameterError, ProtocolError
 
-#: What becomes of failures when all cells are done.
+#: Treatment of failures when all cells are done.
 ERRORS = ("raise", "report")
-#: Called with the number of finished cells and the number of all.
+#: Called with the number of finished cells and their total number.
 Progress = Callable[[int, int], Any]
 Key = Mapping[str, int | str]
 
 
 class Job(Protocol):
-    """What computes a cell; picklable, as it goes to other processes."""
+    """Function that computes a cell; must be picklable for other processes."""
 
     def __call__(self, key: Key, notes: JobLog) -> dict[str, Any]:
-        """Return the result of a cell, made of plain numbers, text, lists and dicts."""
+        """Return the result of a cell: numbers, text, lists and dicts."""
         ...
 
 
 class Failure(NamedTuple):
-    """What went wrong in a cell."""
+    """A failure of a cell or a part of it."""
 
     cell: str
-    #: The part of the cell that failed, such as "learner nb, size 12"; empty if it was all of it.
+    #: The part of the cell that failed, such as "learner nb, size 12"; empty for the whole cell.
     part: str
     message: str
 
@@ -53,13 +53,13 @@ class Failure(NamedTuple):
 
 @dataclass
 class JobLog:
-    """What a cell has to say besides its result: parts that failed."""
+    """Log of the failed parts of a cell."""
 
     failures: list[tuple[str, str]] = field(default_factory=list)
 
     @contextmanager
     def part(self, name: str) -> Iterator[None]:
-        """Context: if it fails, that is noted, and the cell goes on."""
+        """Context manager that notes a failure, after which the cell continues."""
         try:
             yield
         except Exception as error:  # noqa: BLE001 - one learner that fails must not lose the others
@@ -68,17 +68,17 @@ class JobLog:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of all cells, in their order; a result is None where a cell failed."""
+    """Results of all cells, in order; None for a cell that failed."""
 
     results: list[dict[str, Any] | None]
     failures: list[Failure]
-    #: Texts of the warnings that were given, and how often.
+    #: Texts of the warnings, and how often each was given.
     warnings: dict[str, int]
 
 
 @dataclass(frozen=True)
 class RunConfig:
-    """How cells are run: parameters of all protocols, as documented for ``screening_protocol``."""
+    """Parameters of a run, common to all protocols; see ``screening_protocol``."""
 
     folder: str | os.PathLike[str] | None = None
     resume: bool = False
@@ -161,17 +161,17 @@ def _computed(
 
 
 def _elsewhere(work: Job, key: Key, parent: int) -> tuple[str, dict[str, Any]]:
-    """Compute a cell in another process; what Ctrl-C means is decided by the one that started it."""
+    """Compute a cell in another process, which leaves Ctrl-C to its parent."""
     if os.getpid() != parent:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return _guarded(work, key)
 
 
 def _guarded(work: Job, key: Key) -> tuple[str, dict[str, Any]]:
-    """Compute a cell, and return whatever happens.
+    """Compute a cell, and return its result, warnings and failures.
 
-    Sums over several threads are rounded by their number, so every cell has one thread: the numbers are
-    then the same for any number of processes.
+    Rounding of sums depends on the number of threads, so every cell has one thread: the results are then the
+    same for any number of processes.
     """
     notes, started = JobLog(), time.perf_counter()
     entry: dict[str, Any] = {}
@@ -191,7 +191,7 @@ def _guarded(work: Job, key: Key) -> tuple[str, dict[str, Any]]:
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> Any:  # noqa: ARG001 - a key: with new modules, new libraries may have come
-    """Return the libraries with threads of their own; to look for them takes milliseconds."""
+    """Return the libraries with thread pools, cached because the search takes milliseconds."""
     return ThreadpoolController()
 
 

@@ -25,7 +25,7 @@ from streamsieve.protocols import BoolArray, IntArray, Matrix, Task
 
 @dataclass(frozen=True)
 class Problem:
-    """What is to be learned."""
+    """Rows and target of a learning problem."""
 
     X: Matrix
     y: npt.NDArray[Any]  #: int64 codes of the classes, or float64 numbers

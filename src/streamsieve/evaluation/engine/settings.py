@@ -1,4 +1,4 @@
-"""What made a report, as JSON: methods and their parameters, data, seeds, versions; and what differs."""
+"""Settings of a report as JSON: methods, parameters, data, seeds, versions; and their differences."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from streamsieve._version import __version__
 
-#: Rows that are looked at together: a matrix is never copied as a whole.
+#: Rows hashed at a time, so that a matrix is never copied as a whole.
 ROWS_AT_ONCE = 4096
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
@@ -25,7 +25,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 def settings_of(
     protocol: str, data: Any, methods: Mapping[str, Mapping[str, Any]], **more: Any
 ) -> dict[str, Any]:
-    """Return what the results of a run depend on, as JSON: data, methods, parameters and versions."""
+    """Return everything the results of a run depend on, as JSON: data, methods, parameters, versions."""
     described_methods = {
         kind: {name: each if isinstance(each, str) else described(each) for name, each in named.items()}
         for kind, named in methods.items()
@@ -59,7 +59,7 @@ def plain(value: Any) -> Any:
 
 
 def _as_text(value: Any) -> Any:
-    """Return what is neither a number nor a container of some: a digest, a description, or a name."""
+    """Return a value that is neither a number nor a container as text: a digest, a description, or a name."""
     if isinstance(value, np.ndarray) or sp.issparse(value):
         return digest_of(value)
     if isinstance(value, (set, frozenset)):
@@ -70,7 +70,7 @@ def _as_text(value: Any) -> Any:
 
 
 def fingerprint(X: Any, y: npt.NDArray[Any], names: list[str] | None) -> dict[str, Any]:
-    """Return what makes data this data: its size, and digests of values, target and names."""
+    """Return the identity of data: size, and digests of values, target and names."""
     return {
         "rows": int(X.shape[0]),
         "features": int(X.shape[1]),
@@ -82,7 +82,7 @@ def fingerprint(X: Any, y: npt.NDArray[Any], names: list[str] | None) -> dict[st
 
 
 def digest_of(values: Any) -> str:
-    """Return a short text that is the same only for the same values, whatever their order in memory."""
+    """Return a hash of values as short text, independent of the memory layout."""
     found = hashlib.blake2b(digest_size=12)
     parts: tuple[Any, ...] = (values,)
     if sp.issparse(values):
@@ -95,13 +95,13 @@ def digest_of(values: Any) -> str:
 
 
 def seed_of(*parts: Any) -> int:
-    """Return a seed that depends on all parts and on nothing else."""
+    """Return a seed that depends only on these parts."""
     text = "|".join(str(part) for part in parts)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest(), "little")
 
 
 def differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Return in words what differs between two settings; a method that came or went is named once."""
+    """Return the differences of two settings in words; a method that was added or removed is named once."""
     before, after = dict(_leaves(was)), dict(_leaves(now))
     gone, new = set(_methods(was)) - set(_methods(now)), set(_methods(now)) - set(_methods(was))
     found = []
@@ -122,7 +122,7 @@ def differences(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 
 def _methods(value: Any, path: str = "") -> Iterator[str]:
-    """Yield where selectors and learners are described."""
+    """Yield the paths at which selectors and learners are described."""
     if isinstance(value, Mapping):
         if path and set(value) == {"class", "parameters"}:
             yield path

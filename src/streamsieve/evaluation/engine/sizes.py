@@ -19,12 +19,12 @@ def size_grid(n_features: int, n_sizes: int = 30, tau: float | None = None) -> l
     Parameters
     ----------
     n_features : int
-        How many there are; sizes are capped there, and equal ones are left out.
+        Number of features, at which sizes are capped; equal sizes are left out.
     n_sizes : int, default=30
-        Length of the grid before that.
+        Length of the grid before duplicates are left out.
     tau : float or None, default=None
-        How fast the grid grows, above 0.  None: such that it ends at 80 % of the features, or at 5000,
-        which gives the values of the thesis for its data sets within a few hundredths.
+        Rate at which the grid grows, above 0.  If None, such that it ends at 80 % of the features, or at
+        5000, which agrees with the values of the thesis to a few hundredths.
 
     References
     ----------
@@ -43,7 +43,7 @@ def size_grid(n_features: int, n_sizes: int = 30, tau: float | None = None) -> l
         tau = math.log(max(1.0, min(SHARE * n_features, MOST))) / math.log(4 * n_sizes)
     else:
         check_number("tau", tau, low=0, high=100, open_low=True)
-    # a power such as 4^1.5 may come out a rounding below a whole number
+    # a power such as 4^1.5 may be below a whole number by rounding
     sizes = (math.floor((4 * i) ** tau * (1 + 1e-12)) for i in range(1, n_sizes + 1))
     return sorted({max(1, min(size, n_features)) for size in sizes})
 

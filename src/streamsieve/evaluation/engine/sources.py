@@ -1,4 +1,4 @@
-"""What protocols ask of a source of rows: its target, its identity, and batches that end at looks."""
+"""Access of protocols to a source of rows: its target, its identity, and batches that end at looks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def target_of(
 
 
 def identity_of(source: Any, running: RunConfig) -> Any:
-    """Return what makes a source this source, and its width; one that cannot say so cannot be resumed."""
+    """Return identity and width of a source; without an identity, a run cannot be resumed."""
     features = getattr(source, "n_columns", None)
     if hasattr(source, "identity"):
         return {**plain(source.identity()), "features": features}
@@ -58,7 +58,7 @@ def _targets(source: Any, batch_size: int) -> Iterator[npt.NDArray[Any]]:
 
 
 def cut(batches: Iterator[RowBatch], every: int) -> Iterator[RowBatch]:
-    """Cut batches where a look is due, so that the size of batches does not matter."""
+    """Cut batches at the looks, so that the size of batches does not matter."""
     seen = 0
     for batch in batches:
         batch = replace(batch, X=clean(batch.X, "csr"))  # noqa: PLW2901 - before rows are cut out of it

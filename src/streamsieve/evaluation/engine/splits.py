@@ -1,4 +1,4 @@
-"""Which rows are tested together: at random, whole groups at a time, or later rows than those trained on."""
+"""Assignment of rows to folds: at random, by groups, or by time, with tests on later rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RowSplit:
     Attributes
     ----------
     kind : "random", "groups" or "time"
-    codes : the group of each row, or its place in time; empty if the split is random
+    codes : the group of each row, or its rank in time; empty for a random split
     """
 
     kind: str
@@ -32,7 +32,7 @@ class RowSplit:
 
     @classmethod
     def of(cls, groups: Any, time: Any, n: int, folds: int) -> RowSplit:
-        """Check what says how rows depend on each other; neither of them is a random split."""
+        """Check ``groups`` and ``time``; without either, the split is random."""
         if groups is not None and time is not None:
             raise ParameterError("groups and time exclude each other: give groups for several time series")
         if groups is None and time is None:
@@ -50,7 +50,7 @@ class RowSplit:
         return cls(name, codes.astype(np.int64))
 
     def settings(self) -> dict[str, str]:
-        """Return what results depend on, as JSON; nothing for a random split."""
+        """Return the settings of the split as JSON; empty for a random split."""
         return {} if self.kind == "random" else {"split": self.kind, "split_digest": digest_of(self.codes)}
 
     def folds_of(self, problem: Problem, folds: int, seed: int, *, stratified: bool) -> IntArray:
@@ -67,7 +67,7 @@ class RowSplit:
         return fold
 
     def trained(self, fold_of: IntArray, fold: int) -> BoolArray:
-        """Return the rows to train on where a fold is tested: all others, or all that are earlier."""
+        """Return the training rows for a fold: all others, or all earlier ones."""
         return np.asarray(fold_of < fold if self.kind == "time" else fold_of != fold)
 
 

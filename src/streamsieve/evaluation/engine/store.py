@@ -1,8 +1,8 @@
-"""The folder of a run: its settings, and what is finished, one line per cell.
+"""The folder of a run: its settings, and its finished cells, one per line.
 
-A line is given to the system whole, before the next cell counts, and brought to the disk every second.
-Whatever kills the process leaves at most one half line, at the end, which is not taken for a result; a power
-cut costs the cells of the last second.
+Each line is written by one call, before the next cell counts, and flushed to disk every second.  If the
+process is killed, at most one incomplete line remains at the end, which is ignored; a power failure loses the
+cells of the last second.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from streamsieve.running.lock import exclusive_lock
 from streamsieve.state import as_state_error, replacing
 
 SETTINGS, CELLS = "settings.json", "cells.jsonl"
-#: Endings of the files that a report has in the folder.
+#: Suffixes of the report files in the folder.
 REPORTED = (".csv", ".png")
-#: Differences that are named in a refusal; there may be hundreds.
+#: Maximum number of differences that an error lists.
 NAMED = 5
-#: Seconds between two times that results are brought to the disk: a disk may take longer than a small cell.
+#: Seconds between two flushes to disk, which may take longer than a small cell.
 SYNCED_EVERY = 1.0
 
 
@@ -36,7 +36,7 @@ class JobStore:
         self.folder = Path(folder)
         with as_state_error(f"make the folder {self.folder}"):
             self.folder.mkdir(parents=True, exist_ok=True)
-        self._settings = json.loads(json.dumps(settings))  # as it comes back: tuples are lists there
+        self._settings = json.loads(json.dumps(settings))  # as read back: tuples become lists
         self._resume = resume
         self._file: IO[bytes] | None = None
         self._synced = 0.0
@@ -44,13 +44,13 @@ class JobStore:
 
     @contextmanager
     def opened(self) -> Iterator[JobStore]:
-        """Context: no other process writes here; ``finished`` holds what is there."""
+        """Context manager for exclusive writing; ``finished`` holds the cells so far."""
         path = self.folder / CELLS
         with exclusive_lock(path):
             self._settle_settings()
             with as_state_error(f"open {path}"):
                 self.finished = _read(path)
-                # without a buffer, which would be written when the file is closed, after the disk was full
+                # unbuffered: a buffer would be written when the file is closed, even after the disk was full
                 file = path.open("ab", buffering=0)
             with file as self._file:
                 yield self
@@ -63,7 +63,7 @@ class JobStore:
         line = json.dumps({"cell": name, **result}, separators=(",", ":")) + "\n"
         with as_state_error(f"write {self.folder / CELLS}"):
             left = line.encode()
-            while left:  # a disk that is nearly full takes a part
+            while left:  # a nearly full disk may accept only a part
                 left = left[self._file.write(left) :]
             if time.monotonic() - self._synced >= SYNCED_EVERY:
                 os.fsync(self._file.fileno())
@@ -104,7 +104,7 @@ class JobStore:
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:
-    """Return the finished cells, and cut off half a line at the end."""
+    """Return the finished cells, and cut off an incomplete last line."""
     if not path.exists():
         return {}
     content = path.read_bytes()
@@ -117,6 +117,6 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         try:
             entry = json.loads(line)
             found[str(entry.pop("cell"))] = entry
-        except (ValueError, KeyError, TypeError, AttributeError):  # a damaged line is a cell to be done again
+        except (ValueError, KeyError, TypeError, AttributeError):  # this cell is computed again
             continue
     return found

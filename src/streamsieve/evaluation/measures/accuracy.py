@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._doors import given
+from streamsieve._advice import as_argument
 from streamsieve._parameters import check_choice
 from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import FloatArray, IntArray
@@ -21,7 +21,7 @@ BY_NUMBERS = ("r2", "mae", "rmse")
 METRICS = ("auto", *BY_SCORES, *BY_LABELS, *BY_PROBABILITIES, *BY_NUMBERS)
 LOWER_IS_BETTER = ("log_loss", "mae", "rmse")
 #: The smallest probability that counts: a learner that is certain and wrong has a finite log loss.
-LEAST = float(np.finfo(np.float64).eps)
+LEAST_PROBABILITY = float(np.finfo(np.float64).eps)
 
 
 def metric_for(metric: str, *, regression: bool, otherwise: str) -> str:
@@ -33,7 +33,7 @@ def metric_for(metric: str, *, regression: bool, otherwise: str) -> str:
         able = [name for name in METRICS[1:] if (name in BY_NUMBERS) is regression]
         kind = "numeric" if regression else "made of classes"
         raise ParameterError(
-            f"{given('metric', metric)} is not defined if the target is {kind}: use {', '.join(able)}"
+            f"{as_argument('metric', metric)} is not defined if the target is {kind}: use {', '.join(able)}"
         )
     return metric
 
@@ -123,7 +123,7 @@ def _precision(positive: npt.NDArray[np.bool_], scores: FloatArray) -> float:
 def log_loss(y: IntArray, probabilities: FloatArray) -> float:
     """Return the mean negative log of the probability that was given to the class of each row."""
     given = probabilities[np.arange(len(y)), y]
-    return float(-np.mean(np.log(np.clip(given, LEAST, 1.0))))
+    return float(-np.mean(np.log(np.clip(given, LEAST_PROBABILITY, 1.0))))
 
 
 def mae(y: FloatArray, predicted: FloatArray) -> float:

@@ -15,7 +15,7 @@ from streamsieve.protocols import FloatArray
 #: Colors whose grays differ, from dark to light.
 COLORS = ("#0b2545", "#8c2d04", "#41822a", "#9a80bd", "#d99a1c", "#1b6a85", "#c2577e")
 #: Curves of this number of points have a marker at each.
-FEW = 12
+MOST_MARKED = 12
 LINES = ("-", "--", "-.", ":")
 MARKERS = "os^Dv<>Xph"
 #: The line of a pair that stands for no forgetting, and of anything that only explains.
@@ -40,7 +40,9 @@ def style(i: int, n_points: int) -> dict[str, Any]:
         "marker": MARKERS[i % len(MARKERS)],
         "markersize": 4,
         # a few markers are enough to tell curves apart, and apart from each other they stay visible
-        "markevery": None if n_points <= FEW else (i % 5 * max(1, n_points // 40), max(1, n_points // 8)),
+        "markevery": None
+        if n_points <= MOST_MARKED
+        else (i % 5 * max(1, n_points // 40), max(1, n_points // 8)),
         "linewidth": 1.6,
     }
 

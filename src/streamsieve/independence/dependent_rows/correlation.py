@@ -1,4 +1,4 @@
-"""What the tests of correlation over dependent rows share: blocks of columns, and conditioning sets."""
+"""Base class of the tests of correlation over dependent rows: blocks of columns, and conditioning sets."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class DependentRowsTest(RelevanceTest):
     def measure(self, X: Matrix) -> Relevance:
         """Test every column of a block against the target; means and norms are kept for redundancy rules.
 
-        A p-value is at least the one for independent rows, so what that guards against stays guarded against.
+        A p-value is at least the one for independent rows, and so inherits its confirmation.
         """
         found = self.independent.measure(X)
         p_value = np.full(len(found.reason), np.nan)
@@ -115,7 +115,7 @@ def _span(given: FloatArray) -> FloatArray:
 
 
 def _without(columns: FloatArray, directions: FloatArray) -> FloatArray:
-    """Return columns minus their projection onto directions; twice, for what rounding left."""
+    """Return columns minus their projection onto directions; done twice, to remove rounding errors."""
     for _ in range(2):
         columns = columns - directions @ (directions.T @ columns)
     return columns

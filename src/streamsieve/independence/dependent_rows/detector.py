@@ -16,11 +16,11 @@ from streamsieve.protocols import Task
 FALSE_ALARM = 1e-4
 #: Autocorrelation below which p-values are little too small: with 0.35 in column and target, n_eff = 0.78 n.
 HARMLESS = 0.35
-#: Fewer rows show nothing.
+#: Minimum number of rows.
 FEWEST_ROWS = 10
 #: Runs of more than this share of the rows are blocks of a sorted file, and cut to one row.
 BLOCK = 0.1
-#: Labels with at most this number of runs per class are sorted, too, or some files that are.
+#: Labels with at most this number of runs per class are sorted, or concatenated from sorted files.
 SORTED_RUNS = 4
 
 

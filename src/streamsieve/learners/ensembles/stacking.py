@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._caller import warn
 from streamsieve.protocols import FloatArray
 
 
@@ -36,11 +35,10 @@ def stacking_weights(predictions: FloatArray, target: FloatArray, *, convex: boo
     try:
         weights: FloatArray = nnls(triangle[:, :-1], triangle[:, -1], maxiter=most)[0]
     except RuntimeError:  # of SciPy, which has no answer then
-        warnings.warn(
+        warn(
             f"no weights were found in {most:,} steps, so all members weigh the same: leave out members that "
             "predict the same",
             ConvergenceWarning,
-            stacklevel=2,
         )
         weights = np.full(len(predictions), 1.0 / len(predictions))
     return weights / weights.sum() if convex else weights

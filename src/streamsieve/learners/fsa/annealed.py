@@ -1,8 +1,7 @@
-"""What annealed classifiers and regressors share: parameters, learning, selection."""
+"""Base class of annealed classifiers and regressors: parameters, learning, selection."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Self
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from streamsieve._caller import warn
 from streamsieve._validation import matrix
 from streamsieve._values import refuse_non_finite
 from streamsieve.base import Selector
@@ -23,18 +23,18 @@ from streamsieve.learners.fsa.rows import Rows
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.state import Array, Bool, Field, Float, FloatOr, Int, Nested, Texts, untouched_on_error
 
-#: Slope of the loss that may be left in the end, as a share of that at the start.
+#: Final slope of the loss, as a share of the initial slope, up to which the fit has converged.
 SETTLED = 0.25
-#: Mean loss of an epoch, as a multiple of that without weights, above which learning went astray.
+#: Mean loss of an epoch, as a multiple of that without weights, above which learning has diverged.
 ASTRAY = 10.0
-#: Share of a safe rate below which a given one is what learning suffers from.
+#: Share of the safe learning rate below which a given rate is considered too small.
 SLOW = 0.1
 
 
 class AnnealedLearner(Seeded, Selector):
-    """A linear model that learns and loses features by a schedule.
+    """A linear model that drops features by a schedule while it learns.
 
-    A subclass has the parameters below, names its losses, and writes :meth:`_targets`.
+    A subclass has the parameters below, declares its losses, and implements :meth:`_targets`.
     """
 
     parameters: ClassVar[Mapping[str, Any]] = {
@@ -68,12 +68,12 @@ class AnnealedLearner(Seeded, Selector):
 
     @abstractmethod
     def _targets(self, y: Any, n: int) -> tuple[FloatArray, FloatArray]:
-        """Return what n rows are to be predicted as, and how much each of them counts (1 on average)."""
+        """Return the values to be predicted for n rows, and the weights of the rows (1 on average)."""
 
     @property
     @abstractmethod
     def _outputs(self) -> int:
-        """How many linear functions there are."""
+        """Number of linear functions."""
 
     @property
     def _units(self) -> FloatArray:
@@ -130,7 +130,7 @@ class AnnealedLearner(Seeded, Selector):
         return self
 
     def _look_back(self, rows: Rows, target: FloatArray) -> None:
-        """Say what is wrong with what was learned, if anything."""
+        """Warn about problems of the fitted model, if any."""
 
     def _partial_fit(self, X: Any, y: Any) -> Self:
         with untouched_on_error(self):
@@ -168,7 +168,7 @@ class AnnealedLearner(Seeded, Selector):
 
     @property
     def _shorter_steps(self) -> str:
-        """What to do when weights grow too much."""
+        """Advice on shorter steps, for warnings."""
         calmer = "a loss whose slope is bounded, such as 'lorenz'"
         if self.learning_rate == "auto":
             return f"a few rows outweigh all others: clip or transform large values, or choose {calmer}"
@@ -177,16 +177,15 @@ class AnnealedLearner(Seeded, Selector):
     def _warn_unless_settled(
         self, model: AnnealedModel, rows: Rows, target: FloatArray, weight: FloatArray, config: FSAConfig
     ) -> None:
-        """Say what to change if the loss is still steep, or exploded on the way."""
+        """Warn, with advice, if the loss has not converged or has diverged."""
         share, start = model.unsettled(rows, target, weight, config)
         curve, rate = self.loss_curve_, config.learning_rate
         worst = int(np.argmax(curve))
         if curve[worst] > ASTRAY * start:
-            warnings.warn(
+            warn(
                 f"the features left may be the wrong ones: in epoch {worst + 1} the mean loss was "
                 f"{curve[worst]:.3g}, but {start:.3g} without any weights; {self._shorter_steps}",
                 ConvergenceWarning,
-                stacklevel=4,
             )
         elif share > SETTLED:
             remedy = "raise epochs"
@@ -195,16 +194,15 @@ class AnnealedLearner(Seeded, Selector):
             elif rate is not None:
                 safe = model.copy().safe_rate(rows, np.arange(rows.n), weight, config)
                 remedy = "raise learning_rate, or say 'auto'" if rate < SLOW * safe else remedy
-            warnings.warn(
+            warn(
                 f"the weights have not settled after {self.epochs} epochs: the loss is still {share:.0%} as "
                 f"steep as at the start; {remedy}",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     @fitted_property
     def scores_(self) -> FloatArray:
-        """Size of every feature's weight, in units of its standard deviation; 0 for those that went."""
+        """Size of every feature's weight, in units of its standard deviation; 0 for dropped features."""
         model = self._model_
         scores = np.zeros(self.n_features_in_)
         scores[model.columns] = model.strength
@@ -212,12 +210,12 @@ class AnnealedLearner(Seeded, Selector):
 
     @fitted_property
     def selected_(self) -> IntArray:
-        """Columns of the features that are left, in column order."""
+        """Columns of the selected features, in column order."""
         return np.sort(self._model_.columns)
 
     @fitted_property
     def ranked_(self) -> IntArray:
-        """Columns of the features that are left, largest weight first."""
+        """Columns of the selected features, largest weight first."""
         model = self._model_
         return model.columns[np.argsort(-model.strength, kind="stable")]
 
@@ -227,7 +225,7 @@ class AnnealedLearner(Seeded, Selector):
         return mask
 
     def _linear_function(self) -> tuple[FloatArray, FloatArray]:
-        """Return weights (outputs, features) and intercepts for rows as they come."""
+        """Return weights (outputs, features) and intercepts in the units of the data."""
         model = self._model_
         weights = np.zeros((model.outputs, self.n_features_in_))
         own = model.beta * model.scale

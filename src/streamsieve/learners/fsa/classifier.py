@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
@@ -13,6 +12,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 
+from streamsieve._caller import warn
 from streamsieve._one_thread import reads
 from streamsieve.base.fitted import fitted_property
 from streamsieve.exceptions import TargetError
@@ -230,11 +230,10 @@ class FSAClassifier(ClassifierMixin, AnnealedLearner):
         outputs = rows.products(self._model_.beta) + self._model_.intercept[0]
         right = np.sign(outputs[:, 0]) if self._outputs == 1 else np.argmax(outputs, axis=1)
         if np.array_equal(right, target):
-            warnings.warn(
+            warn(
                 "the features separate the classes, so that with l2=0 the best weights are infinite "
                 "and these are as large as the epochs let them get: set l2 above 0, for example 0.001",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     @fitted_property

@@ -1,4 +1,4 @@
-"""A linear model that loses columns by a schedule while it learns."""
+"""A linear model that drops columns by a schedule while it learns."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from streamsieve.learners.fsa.rows import DenseRows, Product, Rows, SparseRows, 
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Bool, Float, Int, Part
 
-#: Rows whose products say how long a step may be; larger minibatches are sampled.
+#: Number of rows from which the safe step is computed; larger minibatches are sampled.
 MOST_SAMPLED = 256
-#: How often a vector is multiplied by these products to find their largest eigenvalue, and by how much the
-#: estimate, which is never too large, is raised.
+#: Power iterations for the largest eigenvalue of their products, and the factor by which the estimate, which
+#: is never too large, is raised.
 MULTIPLICATIONS, MARGIN = 6, 1.1
-#: Below this share of the columns that an estimate of steepness was made with, it is made again.
+#: Share of the columns of the last estimate of that eigenvalue below which it is repeated.
 REMEASURE = 0.75
-#: Most features at the start: columns go, and no array of a state has their number.
+#: Maximum number of features; columns are dropped, so no array of a state has this size.
 MOST_FEATURES = 2**27
 #: Slopes below this are rounding.
-FLAT = 1e-9
+ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class FSAConfig:
-    """Parameters of the learners, checked and turned into numbers.
+    """Parameters of the learners, checked and converted to numbers.
 
     Attributes
     ----------
@@ -53,19 +53,19 @@ class FSAConfig:
     random_state: int
 
     def columns_left(self, p: int, epoch: int) -> int:
-        """Return how many of p columns are left after an epoch (equation 2.26 of the thesis)."""
+        """Return the number of columns, of p, that are left after an epoch (equation 2.26 of the thesis)."""
         k, n = self.k, self.epochs
         share = max(0.0, (n - 2.0 * epoch) / (2.0 * epoch * self.annealing + n))
         return int(k + (p - k) * share)
 
     def cooling(self, epoch: int) -> float:
-        """Return the factor of a chosen rate: 1 until the last column has gone, then falling to almost 0."""
+        """Return the factor of the learning rate: 1 until the last drop, then falling to almost 0."""
         half = self.epochs / 2.0
         return 1.0 if epoch <= half else max(self.epochs - epoch + 1.0, 1.0) / (half + 1.0)
 
 
 class AnnealedModel(Part):
-    """Weights of the columns that are left, and what it takes to go on.
+    """Weights of the remaining columns, and everything needed to continue.
 
     Columns are centered, and divided by their standard deviations if ``standardize``.
     """
@@ -92,9 +92,9 @@ class AnnealedModel(Part):
         self.beta, self.velocity = np.zeros((outputs, n_features)), np.zeros((outputs, n_features))
         #: Intercepts, and their velocities.
         self.intercept = np.zeros((2, outputs))
-        #: Mean and centered sum of squares of every column left, over all rows.
+        #: Mean and centered sum of squares of every remaining column, over all rows.
         self.mean, self.squares = np.zeros(n_features), np.zeros(n_features)
-        #: Largest eigenvalue met of a minibatch's products, and columns left when counting began.
+        #: Largest eigenvalue of the products of a minibatch so far, and columns left when counting began.
         self.steepness, self.steep_columns = 0.0, n_features
 
     @property
@@ -104,7 +104,7 @@ class AnnealedModel(Part):
 
     @property
     def scale(self) -> FloatArray:
-        """What every column left is multiplied by; 0 for a constant one, if they are standardized."""
+        """Factor of every remaining column; 0 for a constant one, if columns are standardized."""
         if not self.standardize:
             return np.ones(len(self.columns))
         deviation = self._deviation
@@ -117,7 +117,7 @@ class AnnealedModel(Part):
         return np.asarray(np.sqrt(np.maximum(self.squares, 0.0) / max(self.n_rows, 1)))
 
     def change_units(self, old: FloatArray, new: FloatArray) -> None:
-        """Predict the same numbers when the target's center and spread are others than before."""
+        """Adapt the model to another center and spread of the target; predictions do not change."""
         factor = old[1] / new[1]
         self.beta, self.velocity, self.intercept = (
             part * factor for part in (self.beta, self.velocity, self.intercept)
@@ -125,7 +125,7 @@ class AnnealedModel(Part):
         self.intercept[0] += (old[0] - new[0]) / new[1]
 
     def rows(self, X: Any) -> Rows:
-        """Take means and spreads of some more rows into account, and return them standardized."""
+        """Update means and spreads by more rows, and return these rows standardized."""
         columns = None if len(self.columns) == self.n_features else self.columns
         mean, squares = _moments(X if columns is None or sp.issparse(X) else X[:, columns])
         if sp.issparse(X) and columns is not None:
@@ -139,7 +139,7 @@ class AnnealedModel(Part):
         return (SparseRows if sp.issparse(X) else DenseRows)(X, columns, self.mean, self.scale)
 
     def step(self, rows: Rows, y: FloatArray, weight: FloatArray, config: FSAConfig) -> float:
-        """Pass once over rows, drop columns by the schedule, and return the mean loss on the way."""
+        """Make one pass over rows, drop columns by the schedule, and return the mean loss of the pass."""
         epoch = self.epoch + 1
         order = np.random.default_rng([config.random_state, epoch]).permutation(rows.n)
         rate, chosen = config.learning_rate, config.learning_rate is None
@@ -150,13 +150,13 @@ class AnnealedModel(Part):
         total = rows.epoch(order, y, weight, Weights(self.beta, self.velocity, self.intercept), steps)
         self.epoch = epoch
         left = config.columns_left(self.n_features, epoch)
-        finite = np.isfinite(total) and np.all(np.isfinite(self.beta))  # if not, the caller gives up
+        finite = np.isfinite(total) and np.all(np.isfinite(self.beta))  # otherwise the caller gives up
         if left < len(self.columns) and finite:
             self._drop(rows, left)
         return total / rows.n
 
     def safe_rate(self, rows: Rows, order: IntArray, weight: FloatArray, config: FSAConfig) -> float:
-        """Return the longest step that shortens every error of a minibatch, by the steepest one sampled.
+        """Return the longest step that reduces every error of a minibatch, by the steepest one sampled.
 
         A step of rate a changes the outputs of a minibatch by a times the products of its rows, so 1 over
         their largest eigenvalue, times the loss's curvature, never overshoots; the L2 penalty adds to the
@@ -179,7 +179,7 @@ class AnnealedModel(Part):
 
     @property
     def strength(self) -> FloatArray:
-        """How large the weight of every column left is, over all outputs, for a column of deviation 1."""
+        """Norm of the weights of every remaining column, over all outputs and for unit standard deviation."""
         sizes: FloatArray
         if self.outputs == 1:
             sizes = np.abs(self.beta[0])
@@ -199,7 +199,7 @@ class AnnealedModel(Part):
     def unsettled(
         self, rows: Rows, y: FloatArray, weight: FloatArray, config: FSAConfig
     ) -> tuple[float, float]:
-        """Return how steep the mean loss still is, as a share of the start, and the loss without weights.
+        """Return the slope of the mean loss, as a share of the initial slope, and the loss without weights.
 
         An intercept is compared with the typical slope of a row, a weight with the steepest one among those
         that are left, or with what arises by chance in this number of rows.
@@ -210,8 +210,8 @@ class AnnealedModel(Part):
             kernel.all_slopes(config.loss, y, outputs, weight, losses, slopes)
             found.append((rows.back_products(slopes) / rows.n, slopes, float(losses.mean())))
         (first, slopes_first, start), (last, slopes_last, _) = found
-        typical = max(float(np.sqrt(np.mean(slopes_first**2))), FLAT)
-        noise = 2.0 * typical / np.sqrt(rows.n) if self.standardize else FLAT
+        typical = max(float(np.sqrt(np.mean(slopes_first**2))), ROUNDING)
+        noise = 2.0 * typical / np.sqrt(rows.n) if self.standardize else ROUNDING
         steepest = float(np.abs(last + config.l2 * self.beta).max())
         share = max(
             steepest / max(float(np.abs(first).max()), noise),

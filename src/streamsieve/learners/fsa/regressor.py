@@ -14,8 +14,8 @@ from streamsieve.learners.inputs import check_numbers
 from streamsieve.protocols import FloatArray, Task, Traits
 from streamsieve.state import Array, Choice
 
-#: Targets below which their spread is not taken for that of all.
-FEW = 30
+#: Minimum number of targets whose spread is taken as that of all.
+LEAST_TARGETS = 30
 
 
 class FSARegressor(RegressorMixin, AnnealedLearner):
@@ -158,7 +158,7 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
                 center = float(np.median(seen))
                 spread = 1.4826 * float(np.median(np.abs(seen - center))) or spread
             self._target_ = np.array([center, spread or 1.0])
-            self._first_targets_ = seen[: FEW if len(seen) < FEW or not spread else 0]
+            self._first_targets_ = seen[: LEAST_TARGETS if len(seen) < LEAST_TARGETS or not spread else 0]
         return (y - self._target_[0]) / self._target_[1], np.ones(n)
 
     @property
@@ -196,5 +196,5 @@ class FSARegressor(RegressorMixin, AnnealedLearner):
 
     def _consistent(self) -> Iterator[str]:
         yield from super()._consistent()
-        if self._target_[1] <= 0 or len(self._first_targets_) > FEW:
+        if self._target_[1] <= 0 or len(self._first_targets_) > LEAST_TARGETS:
             yield "the target has no scale, or too many first values"

@@ -16,8 +16,8 @@ from streamsieve.protocols import FloatArray, IntArray
 
 #: Dense columns that are left, as a share of those carried along, below which the others are removed.
 PACK = 0.7
-#: Means, in standard deviations, up to which taking them off in arithmetic loses no digits that matter.
-FAR = 100.0
+#: Means, in standard deviations, up to which implicit centering is accurate enough.
+FAR_MEAN = 100.0
 #: Values standardized at a time: they stay in the cache between the two operations.
 TILE = 2**15
 
@@ -53,7 +53,7 @@ class DenseRows:
     def __init__(self, X: Any, columns: IntArray | None, mean: FloatArray, scale: FloatArray) -> None:
         self.n: int = X.shape[0]
         self._place = np.arange(len(mean))
-        if columns is None and _can_stay(X) and np.all(np.abs(mean * scale) <= FAR):
+        if columns is None and _can_stay(X) and np.all(np.abs(mean * scale) <= FAR_MEAN):
             self._block, self._center, self._scale, self._own = X, mean, scale.copy(), False
         else:
             self._standardize(X, columns, mean, scale)

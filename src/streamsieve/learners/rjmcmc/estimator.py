@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -13,6 +12,7 @@ from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from streamsieve._caller import warn
 from streamsieve._parameters import check_number
 from streamsieve._validation import check_block, matrix
 from streamsieve._values import refuse_non_finite
@@ -252,12 +252,11 @@ class RJMCMC(Seeded, RegressorMixin, Selector):
         first, second = (half - start) / max(wanted // 2, 1), (sampler.stays - half) / (wanted - wanted // 2)
         j = int(np.argmax(np.abs(first - second)))
         if abs(first[j] - second[j]) > UNSETTLED:
-            warnings.warn(
+            warn(
                 f"the chain has not settled: column {j} was in the model after {first[j]:.0%} of the first "
                 f"half of {wanted:,} moves, and after {second[j]:.0%} of the second; raise moves, or leave "
                 "out columns that are almost equal",
                 ConvergenceWarning,
-                stacklevel=4,  # the caller of fit or sample
             )
 
     def fit(self, X: Any, y: Any = None) -> Self:

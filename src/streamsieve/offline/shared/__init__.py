@@ -1,4 +1,4 @@
-"""What several offline selectors share.
+"""Parts that several offline selectors share.
 
 =================== ====================================================
 ranking             the best of some scores, ties to the first column

@@ -16,7 +16,7 @@ from streamsieve.protocols import FloatArray, IntArray, Matrix, Task
 #: Codes, row by row, that are made at a time before the zeros among them are dropped: 8 MB.
 CHUNK_VALUES = 2**22
 #: Information below this number of nats is rounding of a difference.
-DUST = 1e-12
+ROUNDING = 1e-12
 
 
 class Coded(NamedTuple):
@@ -85,7 +85,7 @@ class CodedFeatures:
 
         over_features(len(wanted), 2 * len(self._rows) * len(wanted) // max(1, self.p), work)
         out /= self.n
-        out[out < DUST] = 0.0
+        out[out < ROUNDING] = 0.0
         return out
 
     def redundancy(self, j: int, wanted: IntArray) -> FloatArray:

@@ -38,7 +38,7 @@ def _leading(matrix: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
     found, failed = whole(0), whole(0)
 
     def call(work: FloatArray, integers: IntArray, *, ask: bool) -> None:
-        """Compute, or only ask for the room that is needed."""
+        """Compute, or only query the required work space."""
         room, more = (-1, -1) if ask else (len(work), len(integers))
         routine(
             b"V", b"I", b"L", whole(n), matrix.ctypes, whole(n), UNUSED, UNUSED, whole(n - k + 1), whole(n),

@@ -9,13 +9,13 @@ Each round adds the group that the present optimum violates most, and solves the
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._caller import warn
 from streamsieve._threads import answering
 from streamsieve.offline.shared.ranking import best_first
 from streamsieve.offline.shared.standardized import StandardFeatures
@@ -46,11 +46,11 @@ class Machine:
         top = best_first(strength, self._group)
         new, size = self._usable[top], float(np.sqrt(strength[top].sum()))
         if size == 0.0 or any(np.array_equal(np.sort(new), np.sort(old)) for old in self._groups):
-            return new, 1.0  # nothing pulls, or nothing new does
+            return new, 1.0  # no gradient, or none outside the groups
         return new, size / self._bound if self._bound > 0 else np.inf
 
     def add(self, new: IntArray) -> None:
-        """Add a group, and solve the mixture again from where it stands."""
+        """Add a group, and solve the mixture again from the current solution."""
         self._groups.append(new)
         self._columns = np.column_stack([self._columns, self._root * self._features.columns(new)])
         start = np.concatenate([self._weights, np.zeros(len(new))])
@@ -58,10 +58,10 @@ class Machine:
         rows = self._columns * self._sign[:, None]
         self._weights, self._alpha, self._bound, gap = mixture(rows, sizes, self._C, start)
         if gap > 1e3 * GAP:
-            warnings.warn(
+            warn(
                 f"a mixture of {len(sizes)} groups is not solved after {MOST_STEPS:,} steps (gap {gap:.2g}): "
                 "use a smaller C",
-                ConvergenceWarning, stacklevel=7,
+                ConvergenceWarning,
             )  # fmt: skip
 
     def in_order(self) -> IntArray:
@@ -82,10 +82,10 @@ def generate(machine: Machine, *, tol: float, rounds: int, wanted: int) -> tuple
         machine.add(new)
     order, (_, violation) = machine.in_order(), machine.violating()
     if violation > 1 + tol and len(order) < wanted:
-        warnings.warn(
+        warn(
             f"after {rounds} groups another one violates the optimum by the factor {violation:.3g}: use a "
             "larger max_rounds, or a larger tol",
-            ConvergenceWarning, stacklevel=6,
+            ConvergenceWarning,
         )  # fmt: skip
     return order[:wanted], rounds
 

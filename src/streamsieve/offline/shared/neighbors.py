@@ -1,4 +1,4 @@
-"""Rows as points: how far they are from each other, which are nearest, and where neighbors differ."""
+"""Nearest rows: distances, neighbors, and the features in which they differ."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from streamsieve.state import Choice, Int
 METRICS = ("euclidean", "manhattan")
 #: Distances held at a time: 32 MB.
 BLOCK_VALUES = 2**22
-#: A feature adds 1 to a distance at most, and this much of it is rounding.
+#: Rounding error of the contribution of a feature to a distance, which is at most 1.
 ROUNDING = 1e-12
 
 

@@ -1,4 +1,4 @@
-"""How alike rows are, for methods that look at the rows as a graph."""
+"""Similarity of rows, for methods that treat the rows as a graph."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from streamsieve.dependence.blocks import without_offsets
 from streamsieve.exceptions import InputError
 from streamsieve.protocols import FloatArray, Matrix
 
-#: All pairs of rows are compared: beyond this they would fill gigabytes.
+#: Maximum number of rows; all pairs are compared, and more would take gigabytes.
 MOST_ROWS = 20_000
 #: Values of features that are made dense at a time: 32 MB.
 BLOCK_VALUES = 2**22
-#: Multiplications between two moments at which Ctrl-C is answered: a fraction of a second.
+#: Multiplications per call, a fraction of a second; Ctrl-C is handled between calls.
 EFFORT = 2**30
-#: What a step of elementwise arithmetic on all pairs costs, in multiplications of a matrix product.
+#: Cost of an elementwise operation on all pairs, in multiplications of a matrix product.
 ELEMENTWISE = 16
 
 

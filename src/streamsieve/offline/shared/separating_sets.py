@@ -212,7 +212,7 @@ class ByType(Separation):
         measured = test.measure_block(ColumnBlock(self._X, types=types))
         strength = np.abs(measured.statistic)
         self.alone = Alone(measured.reason == RELEVANT, strength, np.asarray(measured.p_value), -strength)
-        self._types, self._most, self._skip = types, most, skip
+        self._types, self._most, self._skip = measured.columns[3], most, skip
         self._tests, self._level = ConditionalByType(test), test.correlation.level
         self._features = []
         self._left = np.zeros(0, bool)

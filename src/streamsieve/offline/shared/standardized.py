@@ -16,7 +16,7 @@ from streamsieve.independence import FisherZ
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Task
 
 #: A share of variance below this is rounding.
-DUST = 1e-12
+ROUNDING = 1e-12
 
 
 class StandardFeatures:
@@ -70,10 +70,10 @@ class CorrelatedFeatures(StandardFeatures):
         """Return the F statistic of every feature and the target; finite also where a feature is perfect."""
         between = self.basis.shape[1]
         within = max(self.n - 1 - between, 1)
-        return np.asarray(self.share / np.maximum(1 - self.share, DUST) * (within / between))
+        return np.asarray(self.share / np.maximum(1 - self.share, ROUNDING) * (within / between))
 
     def correlations(self, j: int, wanted: IntArray) -> FloatArray:
         """Return the absolute correlations of one feature and some others; 0 for constant ones."""
         r = np.abs(self.products(self.column(j))[wanted])
-        r[r < DUST] = 0.0
+        r[r < ROUNDING] = 0.0
         return np.asarray(np.minimum(r, 1.0))

@@ -12,7 +12,7 @@ from streamsieve.offline.shared.standardized import StandardFeatures
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 #: A share below this is rounding.
-DUST = 1e-10
+ROUNDING = 1e-10
 
 
 class Inside:
@@ -28,7 +28,7 @@ class Inside:
     @property
     def free(self) -> BoolArray:
         """Which features may enter: those that no combination of the features inside repeats."""
-        return np.asarray(self._own > DUST)
+        return np.asarray(self._own > ROUNDING)
 
     def enter(self, j: int) -> None:
         """Let a feature in."""
@@ -80,13 +80,13 @@ def entering(features: StandardFeatures, responses: FloatArray, wanted: int, *, 
         if inside.order and by_lars:
             way = ways(features, pulls, best - fitted, inside)
             at = first_best(-way, 1.0)
-            if way[at] >= 1.0 - DUST:
+            if way[at] >= 1.0 - ROUNDING:
                 break  # those inside explain all that any feature can
             fitted = fitted + way[at] * (best - fitted)
         else:
             pull = np.where(inside.free, np.linalg.norm(pulls, axis=1), -1.0)
             at = first_best(pull, size)
-            if pull[at] <= DUST * size:
+            if pull[at] <= ROUNDING * size:
                 break
         inside.enter(at)
         best = inside.regression(responses)
@@ -125,4 +125,4 @@ def caught_up(pulls: FloatArray, towards: FloatArray, inside: float) -> FloatArr
     with np.errstate(divide="ignore", invalid="ignore"):
         for g in (q / a, c / q):
             way = np.where((g >= 0.0) & (g < way), g, way)
-    return np.where(c > -DUST * inside**2, 0.0, way)
+    return np.where(c > -ROUNDING * inside**2, 0.0, way)

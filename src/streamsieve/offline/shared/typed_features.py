@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from streamsieve.base.fitted import fitted_property
 from streamsieve.base.typed_columns import check_declared, coded, typed
 from streamsieve.column_types import TYPES, ColumnTypes, TypesParameter
+from streamsieve.exceptions import ParameterError
 from streamsieve.protocols import ColumnBlock, RowBatch
 from streamsieve.state import Array
 
@@ -21,6 +22,15 @@ if TYPE_CHECKING:
     MixinBase = OfflineSelector
 else:
     MixinBase = object
+
+
+def refuse_types_of_numbers(types: ColumnTypes, test: str) -> None:
+    """Raise ``ParameterError`` if types are declared for a test that knows numbers only."""
+    if types is not None and test == "fisher_z":
+        raise ParameterError(
+            f"types={types!r} does not go with test='fisher_z', which takes all features for numbers: take "
+            "test='auto'"
+        )
 
 
 class TypedFeatures(MixinBase):

@@ -7,7 +7,7 @@ import numpy as np
 from streamsieve.protocols import FloatArray
 from streamsieve.rows.covariance_models.problem import Problem, falling, strongest
 
-#: Share of a feature's variance that the chosen ones must leave open, and of a correlation that is not noise.
+#: Least share of a feature's variance that the chosen ones leave unexplained; also the least correlation.
 OPEN = 1e-10
 
 

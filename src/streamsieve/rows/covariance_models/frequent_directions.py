@@ -14,13 +14,13 @@ from streamsieve.rows.linear.minibatch_buffer import MinibatchBuffer, rows_of
 from streamsieve.state import Array, Float, Int, Nested, Part, register
 
 #: Squared lengths below this fraction of the largest are rounding errors of the products.
-NEGLIGIBLE = 1e-15
+SQUARED_ROUNDING = 1e-15
 #: Lengths below this fraction of the largest are rounding errors of the rows and of earlier sketches.
-NOTHING = 1e-12
+ROUNDING = 1e-12
 #: Squared lengths that differ by less than this fraction count as equal, so that rounding keeps no direction.
-EQUAL = 1e-10
+TIE = 1e-10
 #: Forming products squares the condition number; beyond this range of singular values an SVD is used.
-WIDE = 1e-6
+LEAST_FOR_PRODUCTS = 1e-6
 #: Entries of a sketch are sums over rows of values within the limit; larger ones never came from rows.
 LARGEST_ENTRY = LIMIT * 1e20
 
@@ -159,12 +159,12 @@ def _principal(stacked: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
     m, p = scaled.shape
     squares, vectors = np.linalg.eigh(scaled @ scaled.T if m <= p else scaled.T @ scaled)
     squares, vectors = squares[::-1], vectors[:, ::-1]
-    if squares[min(rank, len(squares)) - 1] < WIDE * squares[0]:
+    if squares[min(rank, len(squares)) - 1] < LEAST_FOR_PRODUCTS * squares[0]:
         _, lengths, directions = np.linalg.svd(scaled, full_matrices=False)
-        there = lengths > NOTHING * lengths[0]
+        there = lengths > ROUNDING * lengths[0]
         lengths, directions = lengths[there], directions[there]
     else:
-        there = squares > NEGLIGIBLE * squares[0]
+        there = squares > SQUARED_ROUNDING * squares[0]
         lengths = np.sqrt(squares[there])
         directions = vectors[:, there].T
         if m <= p:
@@ -178,7 +178,7 @@ def _shrunk(lengths: FloatArray, directions: FloatArray, size: int) -> tuple[Flo
     lengths, directions = lengths[: size - 1], directions[: size - 1]
     ratio = shortest / lengths  # not the squares, which may underflow
     left = (1.0 - ratio) * (1.0 + ratio)
-    there = left > EQUAL
+    there = left > TIE
     lost = shortest**2 + (lengths[~there] ** 2 * left[~there]).max(initial=0.0)
     return directions[there] * (lengths[there] * np.sqrt(left[there]))[:, None], float(lost)
 

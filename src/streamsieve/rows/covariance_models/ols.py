@@ -53,7 +53,7 @@ def largest_eigenvalue(R: FloatArray) -> float:
 #: Minimum number of rows in excess of the features for a test.
 SPARE_ROWS = 10
 #: Relative variance below which the features are constant in a direction.
-FLAT = 1e-9
+LEAST_VARIANCE = 1e-9
 #: Lower bound on the unexplained fraction of the target's variance; a perfect fit would make every t
 #: infinite.
 LEAST_REST = 1e-15
@@ -79,7 +79,7 @@ def ridge_coefficients(problem: Problem) -> FloatArray:
 
 def pseudo_inverse(R: FloatArray) -> FloatArray:
     """Return the pseudo-inverse of a correlation matrix, over the directions in which the features vary."""
-    return np.asarray(decomposed(np.linalg.pinv, R, rcond=FLAT, hermitian=True))
+    return np.asarray(decomposed(np.linalg.pinv, R, rcond=LEAST_VARIANCE, hermitian=True))
 
 
 def decomposed(function: Callable[..., Any], R: FloatArray, **options: Any) -> Any:
@@ -137,15 +137,15 @@ def _regression(R: FloatArray, c: FloatArray) -> tuple[FloatArray, FloatArray, i
         factor = decomposed(np.linalg.cholesky, R)
     except LinAlgError:
         factor = np.zeros_like(R)
-    if np.min(np.diagonal(factor)) ** 2 > FLAT:
+    if np.min(np.diagonal(factor)) ** 2 > LEAST_VARIANCE:
         beta = cho_solve((factor, True), c.T).T
         return beta, _inverse_diagonal(factor), p, np.ones(p, bool)
     values, vectors = decomposed(np.linalg.eigh, R)
-    steep = values > FLAT
+    steep = values > LEAST_VARIANCE
     some = vectors[:, steep]
     nowhere = np.sum(vectors[:, ~steep] ** 2, axis=1)
     turned = some / values[steep]
-    return (c @ turned) @ some.T, np.sum(turned * some, axis=1), int(steep.sum()), nowhere < FLAT
+    return (c @ turned) @ some.T, np.sum(turned * some, axis=1), int(steep.sum()), nowhere < LEAST_VARIANCE
 
 
 def _inverse_diagonal(factor: FloatArray) -> FloatArray:

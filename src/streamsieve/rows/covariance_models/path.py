@@ -2,54 +2,54 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from streamsieve._caller import warn
 from streamsieve._kernels import coordinate_descent as kernel
 from streamsieve.protocols import FloatArray
 from streamsieve.rows.covariance_models.ols import ridge_coefficients
 from streamsieve.rows.covariance_models.problem import Problem, strongest
 
-#: Least coefficient that an adaptive penalty divides by.
-TINY = 1e-10
+#: Smallest coefficient that an adaptive penalty divides by.
+LEAST_DIVISOR = 1e-10
 #: The path: 40 penalties from the largest to a thousandth of it, in equal steps of the logarithm.
 STEPS = 39
 RATIO = 1e-3 ** (1 / STEPS)
 TOLERANCE = 1e-8
 MOST_SWEEPS = 500
-#: Share of the penalty by which a gradient may be off at what counts as a minimum.
-SHORT = 1e-3
-#: A correlation like this is rounding.
-NOTHING = 1e-10
+#: Error of a gradient that is accepted at a minimum, as a fraction of the penalty.
+OPTIMALITY_TOLERANCE = 1e-3
+#: Correlations below this are rounding errors.
+ROUNDING = 1e-10
 
 
 def lasso(problem: Problem) -> FloatArray:
-    """Score by the coefficients at the first penalty with k of them."""
+    """Score by the coefficients at the first penalty with k non-zero ones."""
     return strongest([scores(problem, c) for c in problem.c], len(problem.R))
 
 
 def elastic_net(problem: Problem) -> FloatArray:
-    """Likewise, with a ridge beside the absolute values."""
+    """Score as `lasso` does, with an additional ridge penalty."""
     return strongest([scores(problem, c, ridge=problem.ridge) for c in problem.c], len(problem.R))
 
 
 def adaptive_lasso(problem: Problem) -> FloatArray:
-    """Likewise, penalizing a feature the less the larger its coefficient is without a penalty."""
-    factors = 1.0 / np.maximum(np.abs(ridge_coefficients(problem)), TINY)
+    """Score as `lasso` does, with smaller penalties for features of larger unpenalized coefficients."""
+    factors = 1.0 / np.maximum(np.abs(ridge_coefficients(problem)), LEAST_DIVISOR)
     found = [scores(problem, c, factors=f) for c, f in zip(problem.c, factors, strict=True)]
     return strongest(found, len(problem.R))
 
 
 def mcp(problem: Problem) -> FloatArray:
-    """Score by the coefficients at the first penalty with k of them; large ones are not shrunk."""
+    """Score as `lasso` does, by a concave penalty (MCP) that does not shrink large coefficients."""
     return strongest([scores(problem, c, gamma=problem.gamma) for c in problem.c], len(problem.R))
 
 
 class Fit(NamedTuple):
-    """Coefficients and the penalty at which they are right."""
+    """Coefficients, and the penalty to which they belong."""
 
     beta: FloatArray
     penalty: float
@@ -63,7 +63,7 @@ def first_with(
     factors = np.ones(len(c)) if factors is None else factors
     if len(c) == 0 or not c.any():
         return Fit(np.zeros(len(c)), 0.0)
-    # where a penalty has several minima, the order decides: it must not be that of the columns
+    # with several minima, the order of descent decides, which must not be that of the columns
     order = np.argsort(-np.abs(c), kind="stable")
     beta, penalty = kernel.path(
         problem.R, np.ascontiguousarray(c), order, factors, ridge, gamma, problem.k,
@@ -71,12 +71,11 @@ def first_with(
     )  # fmt: skip
     beta = _polished(problem.R, c, beta, penalty * factors, ridge, gamma)
     short = _distance(problem.R, c, beta, penalty * factors, ridge, gamma)
-    if short > SHORT:
-        warnings.warn(
+    if short > OPTIMALITY_TOLERANCE:
+        warn(
             f"coordinate descent ended {short:.2g} of the penalty short of the minimum after {MOST_SWEEPS} "
             "sweeps: features are nearly collinear; use a ridge (model='elastic_net'), or leave some out",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return Fit(beta, penalty)
 
@@ -87,7 +86,7 @@ def scores(
 ) -> FloatArray:  # fmt: skip
     """Score by the sizes of the coefficients at the end of the path.
 
-    Where it ends with fewer than k, those that would enter next follow: the most correlated with the rest.
+    If it ends with fewer than k, the features most correlated with the residual follow.
     """
     beta, penalty = first_with(problem, c, factors, ridge, gamma)
     sizes = np.abs(beta)
@@ -97,31 +96,31 @@ def scores(
     rest = np.abs(c - problem.R @ beta) / (1.0 if factors is None else factors)
     least = sizes[inside].min() if inside.any() else 1.0
     near = np.minimum(rest / penalty, 1.0 - 1e-9) * least
-    return np.where(inside, sizes, np.where(rest > NOTHING, near, 0.0))
+    return np.where(inside, sizes, np.where(rest > ROUNDING, near, 0.0))
 
 
 def _distance(
     R: FloatArray, c: FloatArray, beta: FloatArray, thresholds: FloatArray, ridge: float, gamma: float
 ) -> float:
-    """Return by how much the worst gradient exceeds what it is at a minimum, as a share of its threshold."""
+    """Return the largest violation of the optimality conditions, as a fraction of the threshold."""
     gradient = c - R @ beta - ridge * beta
     pull = np.maximum(thresholds - np.abs(beta) / gamma, 0.0)
     off = np.where(beta == 0, np.abs(gradient) - thresholds, np.abs(gradient - pull * np.sign(beta)))
-    return float(np.max(off / np.maximum(thresholds, TINY), initial=0.0))
+    return float(np.max(off / np.maximum(thresholds, LEAST_DIVISOR), initial=0.0))
 
 
 def _polished(
     R: FloatArray, c: FloatArray, beta: FloatArray, thresholds: FloatArray, ridge: float, gamma: float
 ) -> FloatArray:
-    """Solve the equations that hold at the minimum, given which coefficients are not 0, and their signs.
+    """Solve the optimality conditions for the non-zero coefficients, given their signs.
 
-    Descent stops near the minimum; the equations hit it, unless it lies on another piece.
+    Descent stops near the minimum; the equations are exact, unless other coefficients are 0 at the minimum.
     """
     active = np.flatnonzero(beta)
     if len(active) == 0:
         return beta
     b, t = beta[active], thresholds[active]
-    # beyond gamma t the concave penalty is flat and does not pull
+    # beyond gamma t the concave penalty is constant
     flat = np.abs(b) >= gamma * t
     A = R[np.ix_(active, active)]
     A[np.diag_indices(len(active))] += ridge - np.where(flat, 0.0, 1.0 / gamma)

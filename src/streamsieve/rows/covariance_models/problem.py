@@ -1,4 +1,4 @@
-"""What all models work on: correlations of features with each other and with the target."""
+"""Input of all models: correlations of features with each other and with the target."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.summaries.cross_products import JointMoments
 
-#: Of a variance, the share that may be rounding: less is no variance.
+#: Fraction of a variance that may be rounding; anything below it is 0.
 ROUNDING = 1e-12
-#: Smaller numbers have lost digits, because they are nearly too small for a float.
+#: Smaller variances are close to underflow and have lost digits.
 LEAST_VARIANCE = 1e-290
-#: Columns correlated like this are one column twice.
+#: Absolute correlation from which on two columns are copies of each other.
 COPY = 1.0 - 1e-10
 
 
@@ -26,8 +26,8 @@ class Problem:
     ----------
     R : correlations of the features, (p, p), contiguous
     c : correlations of every target with every feature, (m, p)
-    n : rows that carry as much information
-    k : how many features are wanted
+    n : effective number of rows
+    k : number of features to select
     ridge, steps, annealing, gamma : parameters of the models
     """
 
@@ -42,13 +42,13 @@ class Problem:
 
 
 class Standardized(NamedTuple):
-    """Moments in which every feature has mean 0 and variance 1, and how to come back from there."""
+    """Standardized moments, with means and standard deviations to undo the standardization."""
 
     n: float
     mean: FloatArray
-    #: Standard deviation; 0 for a constant.
+    #: Standard deviation; 0 for a constant feature.
     sd: FloatArray
-    #: Features that vary and are no copy of an earlier one; ``R`` and ``c`` are about these.
+    #: Features that vary and are not copies of earlier ones, to which ``R`` and ``c`` refer.
     live: IntArray
     R: FloatArray
     c: FloatArray
@@ -60,8 +60,8 @@ class Standardized(NamedTuple):
 def standardized(moments: JointMoments, *, balanced: bool) -> Standardized:
     """Return correlations.
 
-    Of two classes the second one is the target.  ``balanced``: as if all classes had the same mass, and
-    the covariance within classes that they have on average.
+    With two classes, the second one is the target.  ``balanced``: as if all classes had the same mass, and
+    the average covariance within classes.
     """
     if balanced and len(moments.target_mean) > 1:
         moments = _balanced(moments)
@@ -84,7 +84,7 @@ def standardized(moments: JointMoments, *, balanced: bool) -> Standardized:
 
 
 def _originals(R: FloatArray) -> IntArray:
-    """Return the columns that are no copy, up to sign and scale, of an earlier one."""
+    """Return the columns that are not copies, up to sign and scale, of earlier ones."""
     keep = np.ones(len(R), bool)
     for j in range(len(R)):
         if keep[j]:
@@ -93,7 +93,7 @@ def _originals(R: FloatArray) -> IntArray:
 
 
 def _balanced(moments: JointMoments) -> JointMoments:
-    """Return what the moments would be if every class had the same mass."""
+    """Return the moments as they would be if every class had the same mass."""
     shares = moments.target_mean
     there = np.flatnonzero(shares > 0)
     # mean of the class less the mean of all
@@ -101,7 +101,7 @@ def _balanced(moments: JointMoments) -> JointMoments:
     middle = away.mean(axis=0)
     between = away * np.sqrt(shares[there])[:, None]
     within = moments.covariance - between.T @ between
-    # what is left of a feature that is constant within classes is rounding
+    # the remainder of a feature that is constant within classes is rounding
     np.fill_diagonal(within, np.where(np.diagonal(within) > ROUNDING * np.diagonal(moments.covariance),
                                       np.diagonal(within), 0.0))  # fmt: skip
     spread = (away - middle) / np.sqrt(len(there))
@@ -119,7 +119,7 @@ def _balanced(moments: JointMoments) -> JointMoments:
 
 
 def strongest(per_target: list[FloatArray], n_features: int) -> FloatArray:
-    """Return every feature's largest size over the targets."""
+    """Return the largest absolute value of every feature over the targets."""
     if not per_target:
         return np.zeros(n_features)
     sizes: FloatArray = np.max(np.abs(per_target), axis=0)
@@ -127,7 +127,7 @@ def strongest(per_target: list[FloatArray], n_features: int) -> FloatArray:
 
 
 def falling(values: list[float]) -> FloatArray:
-    """Return numbers that fall strictly and are at most the given ones: scores in order of entry."""
+    """Return strictly decreasing numbers, at most the given ones: scores in order of entry."""
     out: list[float] = []
     for value in values:
         out.append(value if not out else min(value, float(np.nextafter(out[-1], 0.0))))

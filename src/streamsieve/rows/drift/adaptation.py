@@ -1,4 +1,4 @@
-"""Screens that adapt: rows in blocks, each judged for drift, and what is forgotten then."""
+"""Adaptation of a screen to drift: cuts batches into blocks, tests each for drift, and forgets old rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ else:
 
 
 class DriftAdaptation(MixinBase):
-    """The part of ``Screen`` that serves ``on_drift``, ``review_every`` and ``looks``."""
+    """Mixin of ``Screen`` for ``on_drift``, ``review_every`` and ``looks``; precedes `RowSelector`."""
 
     parameters = {
         "on_drift": Choice(None, "reset", "reweigh"),
@@ -50,9 +50,14 @@ class DriftAdaptation(MixinBase):
                 f"on_drift={self.on_drift!r} watches p-values; criterion={self._criterion.name!r} has none: "
                 "use window, which forgets by itself, or criterion='mutual_info'"
             )
+        for name in ("half_life", "window", "on_drift") if self.exact else ():
+            if (value := getattr(self, name)) is not None:
+                raise ParameterError(
+                    f"exact=True keeps all rows, but {name}={value!r} forgets them: give only one of them"
+                )
 
     def _learn_pieces(self, batch: RowBatch) -> None:
-        """Learn a batch cut where the selection or its drift is to be judged."""
+        """Learn a batch in pieces that end where the selection is reviewed or tested for drift."""
         if batch.X.dtype != object:
             refuse_non_finite(batch.X, missing=True)  # before the first piece is learned
         for piece, rows in self._pieces(batch):
@@ -89,26 +94,26 @@ class DriftAdaptation(MixinBase):
             self._record_changes(self._select(), rows)
 
     def _new_block(self) -> Any:
-        """Make the summary of one block of rows, for the drift monitor."""
+        """Return an empty summary for one block of the drift monitor."""
         target = "numeric" if self._regression_ else "classes"
         return self._criterion.new_summary(
             target=target, max_rank_error=self.max_rank_error, weight_kind=self.weight_kind
         )
 
-    def _adapt(self, moved: IntArray) -> None:
-        """Forget, of some features or a little of all, what is no longer so."""
-        if len(moved) == 0:
+    def _adapt(self, drifted: IntArray) -> None:
+        """Restart the features that drifted, or reduce the weight of all past rows; see ``on_drift``."""
+        if len(drifted) == 0:
             return
         if self.on_drift == "reset":
-            self._summary_.forget(moved)
+            self._summary_.forget(drifted)
         else:
-            on_top = max(1, int(np.count_nonzero(self._choose())))
-            self._summary_.fade(1.0 - min(0.5, len(moved) / on_top))
+            n_selected = max(1, int(np.count_nonzero(self._choose())))
+            self._summary_.fade(1.0 - min(0.5, len(drifted) / n_selected))
         self._invalidate()
 
     @fitted_property
     def drift_(self) -> list[Drift]:
-        """Changes of relevance that were noticed, in order; empty without ``on_drift``."""
+        """Detected changes of relevance, in order; empty without ``on_drift``."""
         return self._monitor_.events if self.on_drift is not None else []
 
     def _consistent(self) -> Iterator[str]:

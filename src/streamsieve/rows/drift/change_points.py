@@ -9,12 +9,12 @@ import numpy as np
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, Int, Part, register
 
-#: Buckets of each size, and of all sizes: 3 of one value, 3 of two, ..., 3 of 128.
-EACH, MOST = 3, 24
-#: Values before a change point, after it, and in all, without which nothing is compared.
-BEFORE, AFTER, TOGETHER = 3, 2, 8
-#: No signal comes near this.
-LARGEST = 1e6
+#: Maximum number of buckets per size and in all: 3 of one value, 3 of two, ..., 3 of 128.
+BUCKETS_PER_SIZE, MOST_BUCKETS = 3, 24
+#: Minimum number of values before a change point, after it, and in all, for a comparison.
+LEAST_BEFORE, LEAST_AFTER, LEAST_VALUES = 3, 2, 8
+#: Bound on the sums in a state, far beyond what any signal reaches.
+LARGEST_SIGNAL = 1e6
 
 
 @register
@@ -56,8 +56,8 @@ class ChangePoints(Part):
     fields = {
         "n_values": Int(),
         "_sizes": Array("i8", "buckets", low=1),
-        "_sums": Array("f8", "buckets", "signals", low=-LARGEST, high=LARGEST),
-        "_squares": Array("f8", "buckets", "signals", low=0, high=LARGEST),
+        "_sums": Array("f8", "buckets", "signals", low=-LARGEST_SIGNAL, high=LARGEST_SIGNAL),
+        "_squares": Array("f8", "buckets", "signals", low=0, high=LARGEST_SIGNAL),
         "_start": Array("i8", "signals", low=0),
     }
 
@@ -66,7 +66,7 @@ class ChangePoints(Part):
         self._sizes = np.zeros(0, np.int64)
         self._sums = np.zeros((0, 0))
         self._squares = np.zeros((0, 0))
-        # the values of a signal count from this one on
+        # number of the first value of each signal that counts
         self._start = np.zeros(0, np.int64)
 
     @property
@@ -82,7 +82,7 @@ class ChangePoints(Part):
 
     @property
     def _counts(self) -> FloatArray:
-        """Number of values that count, by bucket and signal."""
+        """Number of values that count, per bucket and signal."""
         ends = self.n_values - np.append(self.values_after, 0)[:, None]
         return np.clip(ends - self._start, 0, self._sizes[:, None]).astype(float)
 
@@ -101,16 +101,16 @@ class ChangePoints(Part):
             self._start = np.pad(self._start, (0, extra), constant_values=self.n_values)
 
     def update(self, x: FloatArray) -> None:
-        """Take the next value of every signal."""
+        """Add the next value of every signal."""
         self.n_values += 1
         self._sizes = np.append(self._sizes, 1)
         self._sums = np.vstack([self._sums, x])
         self._squares = np.vstack([self._squares, x * x])
         size = 1
-        while np.count_nonzero(self._sizes == size) > EACH:
+        while np.count_nonzero(self._sizes == size) > BUCKETS_PER_SIZE:
             self._join(int(np.argmax(self._sizes == size)))
             size *= 2
-        if len(self._sizes) > MOST:
+        if len(self._sizes) > MOST_BUCKETS:
             self._sizes, self._sums, self._squares = self._sizes[1:], self._sums[1:], self._squares[1:]
             self._start = np.maximum(self._start, self.n_values - self._sizes.sum())
 
@@ -136,12 +136,12 @@ class ChangePoints(Part):
         within = self._squares.sum(axis=0) - before * first**2 - after * second**2
         n = before + after
         variance = np.maximum(1.0, within / np.maximum(n - 2, 1))
-        enough = (before >= BEFORE) & (after >= AFTER) & (n >= TOGETHER)
+        enough = (before >= LEAST_BEFORE) & (after >= LEAST_AFTER) & (n >= LEAST_VALUES)
         weight = before * after / np.maximum(n, 1)
         return np.where(enough, (second - first) * np.sqrt(weight / variance), 0.0)
 
     def restart(self, signals: IntArray, points: IntArray) -> None:
-        """Forget the values of some signals before one of the points, given by its place, for each."""
+        """Forget the values of each of some signals before its point, given by position."""
         for signal, point in zip(signals.tolist(), points.tolist(), strict=True):
             self._sums[: point + 1, signal] = self._squares[: point + 1, signal] = 0.0
         ends = self.n_values - self.values_after
@@ -154,7 +154,11 @@ class ChangePoints(Part):
 
     def _consistent(self) -> Iterator[str]:
         remembered = int(self._sizes.sum())
-        if len(self._sizes) > MOST or remembered > self.n_values or np.any(self._start > self.n_values):
+        if (
+            len(self._sizes) > MOST_BUCKETS
+            or remembered > self.n_values
+            or np.any(self._start > self.n_values)
+        ):
             yield f"{remembered} values in {len(self._sizes)} buckets, of {self.n_values} in all"
         if np.any(self._sums**2 > self._sizes[:, None] * self._squares * (1 + 1e-9)):
             yield "the sums and the sums of squares could not have come about"

@@ -18,19 +18,19 @@ from streamsieve.state import Array, Field, Int, Nested, Part, register
 from streamsieve.summaries.nesting import AnySummary, innermost
 
 DETECTORS = ("glr", "page_hinkley", "adwin")
-#: Rows of a block where ``drift_every`` is None, by detector.
+#: Default number of rows per block, by detector.
 EVERY = {"glr": 100, "page_hinkley": 1000, "adwin": 1000}
-#: Number of latest blocks whose mean is a feature's new relevance; no detector is faster.
+#: Number of latest blocks whose mean is reported as a feature's new relevance; no detector is faster.
 LATEST = 3
 MOST_ROWS = 2**62
-#: Sums of relevance indices, each at most 1, never come near this.
+#: Bound on sums of relevance indices, each at most 1, in a state.
 MOST_EVIDENCE = 1e300
 
 
 class Drift(NamedTuple):
     """A feature whose relevance has changed."""
 
-    #: Rows that had come when it was noticed.
+    #: Number of rows seen when the change was detected.
     row: int
     feature: int
     #: Mean relevance before the change; for the unit see ``DriftMonitor``.
@@ -39,7 +39,7 @@ class Drift(NamedTuple):
     after: float
 
 
-#: How a list of drifts is saved; see :func:`packed_events`.
+#: Fields of a list of drifts in a state; see :func:`packed_events`.
 EVENT_FIELDS: dict[str, Field] = {
     "events": Array("i8", "drifts", 2, low=0),
     "event_means": Array("f8", "drifts", 2, finite=True),
@@ -48,11 +48,11 @@ EVENT_FIELDS: dict[str, Field] = {
 
 @register
 class DriftMonitor(Part):
-    """Notice features that become relevant, or cease to be.
+    """Detects features that become relevant, or cease to be relevant.
 
-    The stream is cut into consecutive blocks of rows.  At the end of a block every feature gets the p-value
-    of the criterion over this block alone.  A detector follows the p-values of each feature; when it
-    gives an alarm, that feature's history starts again.
+    The stream is cut into consecutive blocks of rows.  At the end of a block the p-value of every feature is
+    computed over this block alone.  A detector follows the p-values of each feature; after an alarm, the
+    history of that feature starts again.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class DriftMonitor(Part):
         self.block: Any = None
         self._filled = 0
         self._n_rows = 0
-        # since a feature's last alarm: number of blocks, sum of its relevance indices, and the latest of them
+        # since a feature's last alarm: number of blocks, sum of its relevance indices, and the latest indices
         self._blocks = np.zeros(0, np.int64)
         self._sums = np.zeros(0)
         self._latest = np.zeros((LATEST, 0))
@@ -148,23 +148,23 @@ class DriftMonitor(Part):
 
     @property
     def n_rows(self) -> int:
-        """Rows seen, those of weight 0 excepted."""
+        """Number of rows seen, except those of weight 0."""
         return self._n_rows
 
     @property
     def n_features(self) -> int:
-        """Features watched."""
+        """Number of features monitored."""
         return len(self._sums)
 
     def learn(
         self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None, make_summary: Callable[[], Any]
     ) -> None:
-        """Take rows of the present block into account, all of them or (on an error) none.
+        """Add rows to the current block, all of them or (on an error) none.
 
         Parameters
         ----------
-        X, y, weight : as for ``update`` of the summary; no more rows than there is ``room``
-        make_summary : makes the empty summary of a block
+        X, y, weight : as for ``update`` of the summary; at most ``room`` rows
+        make_summary : function that returns an empty summary
         """
         n = X.shape[0] if weight is None else int(np.count_nonzero(weight))
         if n > self.room:
@@ -178,7 +178,7 @@ class DriftMonitor(Part):
         self._n_rows += n
 
     def judge(self, criterion: Criterion) -> IntArray:
-        """Return the features whose relevance has changed, and begin with the next block.
+        """Return the features whose relevance has changed, and start the next block.
 
         Parameters
         ----------
@@ -209,14 +209,14 @@ class DriftMonitor(Part):
         return drifted
 
     def _latest_changes(self, index: FloatArray) -> Changes:
-        """Return the alarms of a detector that does not say when features changed."""
+        """Return the alarms of a detector that does not estimate the time of a change."""
         drifted = np.flatnonzero(self._test.update(index))
         n, total = self._blocks[drifted], self._sums[drifted]
         latest = self._latest[:, drifted].sum(axis=0)
         return Changes(drifted, (total - latest) / np.maximum(n - LATEST, 1), latest / np.clip(n, 1, LATEST))
 
     def grow(self, n_features: int) -> None:
-        """Watch some more features, from now on."""
+        """Add features, to be monitored from the current block on."""
         extra = n_features - self.n_features
         if extra > 0:
             self._test.grow(n_features)

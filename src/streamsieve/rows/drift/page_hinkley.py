@@ -9,22 +9,22 @@ import numpy as np
 from streamsieve.protocols import BoolArray, FloatArray
 from streamsieve.state import Array, Float, Int, Part, register
 
-#: What is known of one signal.
+#: Rows of the state of a signal.
 N, MEAN, UP, DOWN, LOWEST, HIGHEST = range(6)
-#: How a signal begins: no sum has been lowest or highest yet.
+#: Initial state of a signal: there is no lowest or highest sum yet.
 _START = np.array([0.0, 0.0, 0.0, 0.0, np.inf, -np.inf])[:, None]
 
 
 @register
 class PageHinkley(Part):
-    """Notice when the mean of a signal rises or falls; every signal has its own history.
+    """Detects when the mean of a signal rises or falls; every signal has its own history.
 
-    Two sums follow each signal: of its deviations from its mean so far less ``delta``, and of these plus
-    ``delta``.  Without a change the first falls and the second rises.  When the first has risen by more than
-    ``threshold`` above its lowest point, or the second fallen as far below its highest, that is an alarm, and
-    the signal starts again.
+    Each signal has two sums of its deviations from its mean so far: of deviations minus ``delta``, and of
+    deviations plus ``delta``.  Without a change the first falls and the second rises.  When the first is more
+    than ``threshold`` above its minimum, or the second as far below its maximum, there is an alarm, and the
+    signal starts again.
 
-    The recursion is that of ``river.drift.PageHinkley`` with ``mode="both"``, to the last bit.
+    The recursion equals ``river.drift.PageHinkley`` with ``mode="both"``, bit for bit.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class PageHinkley(Part):
             self._signals = np.hstack([self._signals, np.repeat(_START, extra, axis=1)])
 
     def update(self, x: FloatArray) -> BoolArray:
-        """Take the next value of every signal, and return which of them have changed."""
+        """Add the next value of every signal, and return which signals have changed."""
         n, mean, up, down, lowest, highest = self._signals
         n += 1
         mean += (1 / n) * (x - mean)
@@ -109,7 +109,7 @@ class PageHinkley(Part):
         return np.asarray(alarm)
 
     def _consistent(self) -> Iterator[str]:
-        # a signal without values has no lowest and highest sum; all others are finite
+        # only a signal without values has no lowest and highest sum
         signals = self._signals
         begun, blank = signals[N] > 0, np.all(signals == _START, axis=0)
         fits = np.all(np.isfinite(signals), axis=0) & (signals[N] == np.floor(signals[N]))

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from streamsieve.protocols import FloatArray, IntArray
-from streamsieve.rows.drift.change_points import MOST, ChangePoints
+from streamsieve.rows.drift.change_points import MOST_BUCKETS, ChangePoints
 from streamsieve.state import Int, Nested, Part, register
 
-#: Expected number of false alarms in ROWS rows, at most.
+#: Maximum expected number of false alarms in ROWS rows.
 FALSE_ALARMS, ROWS = 1.0, 100_000
-#: Standard errors by which a feature differs at the change point of others if it has changed with them.
+#: Number of standard errors by which a feature must differ at the change point of another to change with it.
 FOLLOWS = 2.0
 
 
@@ -28,15 +28,15 @@ class Changes(NamedTuple):
 
 @register
 class RelevanceChanges(Part):
-    """Notice changes of normal scores, of single features and of the most relevant ones together.
+    """Detects changes in the normal scores of single features, and of the most relevant ones together.
 
-    Signal 0 is the sum of the scores of the k features that were most relevant so far, in the next block,
-    divided by the square root of k.  It falls when the selection loses its relevance, which is noticed much
+    Signal 0 is the sum of the scores, in the next block, of the k features that were most relevant so far,
+    divided by the square root of k.  It falls when the selection loses its relevance, which shows much
     earlier than in any single feature.  The choice of the features does not bias it, because they are chosen
     before the block.  The other signals are the features.
 
-    An alarm makes all features restart that differ by two standard errors at the same point; if the most
-    relevant ones together gave it, those of them that have become less relevant at all.
+    An alarm restarts all features that differ by two standard errors at the same point; an alarm of signal 0
+    restarts those of the most relevant features that have become less relevant.
 
     Parameters
     ----------
@@ -62,22 +62,22 @@ class RelevanceChanges(Part):
         return self._points.n_signals - 1
 
     def grow(self, n_signals: int) -> None:
-        """Begin with some more features."""
+        """Add features."""
         self._points.grow(n_signals + 1)
 
     def thresholds(self) -> tuple[float, float]:
-        """Return the standardized differences that are alarms, of the selection and of a feature."""
-        level = min(0.05, FALSE_ALARMS * self.every / ROWS) / 2 / (MOST - 1)
+        """Return the standardized differences that raise an alarm, for the selection and for a feature."""
+        level = min(0.05, FALSE_ALARMS * self.every / ROWS) / 2 / (MOST_BUCKETS - 1)
         return float(-ndtri(level)), float(-ndtri(level / (2 * max(1, self.n_signals))))
 
     def update(self, scores: FloatArray) -> Changes:
-        """Take the next score of every feature, and return what has changed."""
+        """Add the next score of every feature, and return which features have changed."""
         points = self._points
         together = self._most_relevant()
         overall = scores[together].sum() / np.sqrt(max(1, len(together)))
         points.update(np.append(overall, scores))
         if points.n_values == 1:
-            points.clear(0)  # nothing was known to be relevant before
+            points.clear(0)  # no feature was known to be relevant before
         differences = points.differences()
         sizes = np.abs(differences)
         sizes[:, 0] = -differences[:, 0]  # a selection that becomes more relevant is no drift
@@ -102,7 +102,7 @@ class RelevanceChanges(Part):
         return np.argsort(-means, kind="stable")[: self.k]
 
     def _restarted(self, signals: IntArray, where: IntArray) -> Changes:
-        """Forget what was before the change points of some features, and return their changes."""
+        """Forget the scores of some features before their change points, and return the changes."""
         points = where[signals]
         _, _, first, second = self._points.sides()
         changes = Changes(signals - 1, first[points, signals], second[points, signals])

@@ -1,4 +1,4 @@
-"""Watch how fast the means of features move from one window of rows to the next."""
+"""Detection of drift by how far the means of features move from one window of rows to the next."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.special import stdtrit
 
-from streamsieve._parameters import check_number
 from streamsieve.criteria.criterion import ratio
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.rows.drift.drift_monitor import EVENT_FIELDS, Drift, packed_events, unpacked_events
 from streamsieve.rows.drift.page_hinkley import PageHinkley
 from streamsieve.state import Array, Float, Int, Nested, Part, register
 
-#: What is known of a feature in one window: rows that have it, their mean, and their squared deviations.
+#: Statistics of a feature in one window: number of rows that have it, their mean, sum of squared deviations.
 ROWS, AVERAGE, SQUARES = range(3)
 #: Probability that any stationary feature exceeds its level in one window.
 FALSE_ALARM = 0.01
-#: The Page-Hinkley test: windows before it may give an alarm, and the rise that it tolerates.
+#: Page-Hinkley test: minimum number of windows before an alarm, and tolerated rise.
 PATIENCE, TOLERANCE = 3, 0.1
 #: A jump from one constant to another has no finite velocity.
 FASTEST = 1e6
@@ -28,19 +27,19 @@ ROUNDING = 1e-14
 
 
 class Motion(NamedTuple):
-    """How features moved from one window to the next, one number per feature."""
+    """Changes of the means of features from one window to the next, one number per feature."""
 
     #: Difference of the means over the pooled standard deviation.
     velocity: FloatArray
     #: The same in standard errors, less the critical value; negative where the difference is not significant.
     excess: FloatArray
-    #: Whether there is anything to compare: constant features are uninformative.
+    #: Whether the feature varies; constant features are not compared.
     compared: BoolArray
 
 
 @register
 class VelocityMonitor(Part):
-    """Notice that features have begun to move, and which.
+    """Detects that means of features have begun to move, and which.
 
     At the end of each window of rows, a feature's velocity is the difference of its means in this window and
     in the one before, over their pooled standard deviation.  A Page-Hinkley test follows ``log(1 + s)``,
@@ -96,8 +95,6 @@ class VelocityMonitor(Part):
     }
 
     def __init__(self, fence: float = 1.5, alarm: float = 1.0) -> None:
-        check_number("fence", fence, low=0)
-        check_number("alarm", alarm, low=0, open_low=True)
         self.fence, self.alarm = float(fence), float(alarm)
         self.turns = 0
         self.velocity = np.zeros(0)
@@ -105,21 +102,21 @@ class VelocityMonitor(Part):
         self._test = PageHinkley(PATIENCE, TOLERANCE, self.alarm)
         self._test.grow(1)
         self._before = np.zeros((3, 0))
-        self._sparse_rows = 0  # rows of the window before that are 0 in features that come later
+        self._sparse_rows = 0  # number of rows of the window before that are 0 in features that appear later
         self._again = np.zeros(0, np.int64)
 
     def judge(self, now: FloatArray, sparse_rows: int = 0) -> IntArray:
         """Return the features that drifted in the window that has ended, or in the one before it.
 
-        Those of the one before are named once more: the window in which they began to move holds rows of
-        before, this one does not.
+        Features that drifted in the window before are returned again: that window still held rows from before
+        the change, this one does not.
 
         Parameters
         ----------
         now : array (3, features): rows that have the feature, their mean, and the sum of their squared
             deviations from it
-        sparse_rows : how many rows of the window are 0 in features that come later; in the others these are
-            missing
+        sparse_rows : number of rows of the window that are 0 in features that appear later; in the other rows
+            these are missing
         """
         before = np.zeros(now.shape)
         before[:, : self._before.shape[1]] = self._before
@@ -135,7 +132,7 @@ class VelocityMonitor(Part):
     def _rises(self, moved: Motion) -> bool:
         signal = np.log1p(np.maximum(moved.excess, 0.0).sum())
         mean = float(self._test.mean[0])
-        # a fall is no drift; the test restarts then, too
+        # a fall is no drift, but restarts the test as well
         return bool(self._test.update(np.array([signal]))[0]) and bool(signal > mean)
 
     def _drifted(self, moved: Motion) -> IntArray:
@@ -172,7 +169,7 @@ class VelocityMonitor(Part):
 
 
 def motion(before: FloatArray, now: FloatArray) -> Motion:
-    """Compare two windows; see :meth:`VelocityMonitor.judge` for what they hold."""
+    """Compare two windows; their content is that of :meth:`VelocityMonitor.judge`."""
     n_features = now.shape[1]
     velocity, excess = np.zeros(n_features), np.full(n_features, -np.inf)
     compared = np.zeros(n_features, bool)
@@ -189,7 +186,7 @@ def motion(before: FloatArray, now: FloatArray) -> Motion:
     velocity[alive] = speed = np.minimum(ratio(shift, spread), FASTEST)
     compared[alive] = chosen = there & ((spread > 0) | (shift > 0))
     errors = np.sqrt(before[ROWS] * now[ROWS] / np.maximum(before[ROWS] + now[ROWS], 1.0))
-    # features without missing values have the same degrees of freedom: mostly there is one level only
+    # features without missing values share their degrees of freedom, so there is mostly one level
     different, which = np.unique(freedom[chosen], return_inverse=True)
     level = -stdtrit(different, FALSE_ALARM / 2 / max(1, len(which)))
     excess[compared] = (speed * errors)[chosen] - level[which]

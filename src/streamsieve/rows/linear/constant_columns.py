@@ -16,8 +16,8 @@ from streamsieve.state import Array, Int, Part, register
 class ConstantColumns(Part):
     """The columns that are constant so far, and not 0: a linear model without intercept uses them as one.
 
-    Only a column of the first row can be constant, because a late one was 0 before.  So the candidates are
-    never more than the values of one row, and they become fewer.
+    Only columns of the first row can be constant, because a column that appears later was 0 before.  So there
+    are never more candidates than values in one row, and their number only falls.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class ConstantColumns(Part):
         self.values: FloatArray = np.zeros(0)
 
     def update(self, entries: RowEntries, ids: IntArray | None = None) -> None:
-        """Take some rows into account; column i is known as ``ids[i]`` (which increase), or i where None."""
+        """Add rows; column i has the id ``ids[i]`` (increasing), or i if that is None."""
         rows = len(entries.indptr) - 1
         if self.rows and not len(self.candidates):  # fast path for nearly all batches
             self.rows += rows
@@ -57,7 +57,7 @@ class ConstantColumns(Part):
             self._keep(np.bincount(place[same], minlength=len(self.candidates)) == rows)
 
     def merge(self, other: Self) -> None:
-        """Take the rows of another into account."""
+        """Add the rows of another one."""
         if self.rows == 0:
             self.candidates, self.values = other.candidates, other.values
         elif other.rows:
@@ -72,7 +72,7 @@ class ConstantColumns(Part):
 
     @property
     def columns(self) -> IntArray:
-        """Columns with the same value in all rows, of which there are two at least."""
+        """Columns with the same value in all rows; none before there are two rows."""
         return self.candidates if self.rows > 1 else self.candidates[:0]
 
     def _consistent(self) -> Iterator[str]:

@@ -13,19 +13,19 @@ from streamsieve.base.choose import best
 from streamsieve.protocols import BoolArray, FloatArray, IntArray
 from streamsieve.rows.linear.entries import RowEntries
 
-#: Features the pool holds beyond the budget, at least.
+#: Minimum number of features in the pool beyond the budget.
 SPARE = 512
-#: How much a + H may grow until all features are looked at again; less where too many would have to be kept.
+#: Growth of a + H after which all features are examined again; less if the pool would become too large.
 REACHES = (0.5, 0.1, 0.02)
-#: Scores below this are too near the end of all numbers for a relative margin.
+#: Scores below this are too close to underflow for a relative margin.
 SMALLEST = 1e-280
 
-#: How often the pool may be renewed before a row is learned; once or twice is enough.
+#: Maximum number of renewals of the pool before one row is learned; once or twice is enough.
 MOST_STALLS = 100
 
 
 class Settings(NamedTuple):
-    """Parameters of a learner, passed with every batch so that a change of them is noticed."""
+    """Parameters of a learner, passed with every batch because they may change at any time."""
 
     budget: int
     rate: float
@@ -36,15 +36,15 @@ class Settings(NamedTuple):
 
     @classmethod
     def of(cls, budget: int, rate: float, ridge: float, damping: float) -> Self:
-        """Choose the sizes of pool and zone; they have no influence on the result."""
+        """Choose the sizes of pool and zone, which do not influence the result."""
         return cls(budget, rate, ridge, damping, max(SPARE, budget), 16 + int(2 * budget**0.5))
 
 
 class DualAveraging:
-    """Sums of gradients and of their squares for every feature, and the pool from which members are taken.
+    """Sums of gradients and squared gradients per feature, and the pool of candidates for the budget.
 
-    All but the sums, and the number of rows, can be rebuilt from them; see ``streamsieve._kernels.barda``
-    for what it is.
+    Everything else follows from the sums and the number of rows; ``streamsieve._kernels.barda`` describes
+    it.
     """
 
     def __init__(self, n_features: int) -> None:
@@ -73,13 +73,13 @@ class DualAveraging:
 
     @classmethod
     def of(cls, gradients: FloatArray, squares: FloatArray, n_rows: int) -> Self:
-        """Make a learner that knows so much."""
+        """Return a learner with these sums."""
         model = cls(len(gradients))
         model._know(gradients, squares, n_rows)
         return model
 
     def mirror(self, other: DualAveraging) -> None:
-        """Become the learner of the opposite signs of as many features."""
+        """Copy another learner with all signs reversed."""
         self._know(-other.gradients, other.squares, other.n_rows)
 
     def _know(self, gradients: FloatArray, squares: FloatArray, n_rows: int) -> None:
@@ -91,13 +91,13 @@ class DualAveraging:
         self._counts[[kernel.ROWS, kernel.TOUCHED]] = n_rows, len(touched)
 
     def weights(self, settings: Settings) -> tuple[FloatArray, FloatArray]:
-        """Return the weights before the budget is applied, and the scores they are ranked by."""
+        """Return the weights before the budget is applied, and the scores by which they are ranked."""
         h = settings.damping + np.sqrt(self.squares)
         w = -settings.rate * self.gradients / (settings.ridge * settings.rate * self.n_rows + h)
         return w, w * w * h
 
     def kept_weights(self, settings: Settings) -> FloatArray:
-        """Return the weights that predict: 0 outside the budget."""
+        """Return the weights used for prediction: 0 outside the budget."""
         w, scores = self.weights(settings)
         if np.count_nonzero(w) > settings.budget:
             w[~best(scores, settings.budget)] = 0.0
@@ -106,7 +106,7 @@ class DualAveraging:
     def learn(
         self, rows: RowEntries, signs: FloatArray, first: int, settings: Settings, margins: FloatArray
     ) -> None:
-        """Learn rows from ``first`` on, one after another; ``margins`` takes what was predicted before."""
+        """Learn rows from ``first`` on, one by one; their margins before learning go to ``margins``."""
         if settings != self._settings:
             self._settings = settings
             self._start_over()
@@ -138,7 +138,7 @@ class DualAveraging:
         self.n_features = n_features
 
     def _make_room(self, n: int) -> None:
-        """Let the pool have room for n features, or for all."""
+        """Allocate room for n features in the pool, or for all if there are fewer."""
         n = min(n, len(self._table))
         held = int(self._counts[kernel.HELD])
         if n > len(self._pool):
@@ -147,12 +147,12 @@ class DualAveraging:
             self._pool, self._lines = pool, lines
 
     def _start_over(self) -> None:
-        """Empty the pool, and have all features looked at before the next row."""
+        """Empty the pool, so that all features are examined before the next row."""
         self._fill(np.empty(0, np.int64), np.empty(0), np.empty(0))
         self._levels[kernel.HORIZON] = -1.0
 
     def _renew(self, settings: Settings) -> None:
-        """Let the pool hold the best features and their runners-up, and draw the floor below them."""
+        """Fill the pool with the best features and the runners-up, and set the floor below them."""
         counts, levels = self._counts, self._levels
         held = int(counts[kernel.HELD])
         if self._now(settings) <= levels[kernel.HORIZON] and held > counts[kernel.MOST]:
@@ -165,7 +165,7 @@ class DualAveraging:
         return settings.ridge * settings.rate * self.n_rows
 
     def _thin_out(self, pool: IntArray, g: FloatArray, h: FloatArray, settings: Settings) -> bool:
-        """Turn the pool's worst into outsiders, if a line that stays above the floor can be drawn."""
+        """Remove the worst features from the pool if the floor stays above their scores."""
         counts, levels = self._counts, self._levels
         now, horizon = self._now(settings), float(levels[kernel.HORIZON])
         score = _score(g, h, now)
@@ -187,7 +187,7 @@ class DualAveraging:
         return True
 
     def _survey(self, settings: Settings) -> None:
-        """Look at all features that were ever touched."""
+        """Examine all features that ever had a gradient."""
         counts = self._counts
         now, n_kept = self._now(settings), settings.budget + settings.spare
         touched = self._touched[: counts[kernel.TOUCHED]]
@@ -204,7 +204,7 @@ class DualAveraging:
                 lowest = _score(line.g, line.h, horizon) * kernel.SURELY
                 if lowest < SMALLEST:
                     break
-                near = np.flatnonzero(score >= lowest)  # the others stay below: scores only fall
+                near = np.flatnonzero(score >= lowest)  # the others stay below, as scores only fall
                 g, h = self._lines_of(touched[near], settings)
                 near = near[~line.stays_above(g, h, touched[near], now, horizon)]
                 if len(near) <= most or reach == REACHES[-1]:
@@ -228,7 +228,7 @@ class DualAveraging:
             self._levels[[kernel.FLOOR_G, kernel.FLOOR_H]] = line.g, line.h
 
     def _fill(self, pool: IntArray, g: FloatArray, h: FloatArray) -> None:
-        """Let the pool hold these features, in any order; the kernel sorts out who is a member."""
+        """Fill the pool with these features, in any order; the kernel determines the members."""
         counts, levels, n = self._counts, self._levels, len(pool)
         self._place[self._pool[: counts[kernel.HELD]]] = kernel.OUTSIDE
         self._make_room(n)
@@ -240,14 +240,14 @@ class DualAveraging:
 
 
 class _Line(NamedTuple):
-    """How a feature's score changes as long as it gets no gradient."""
+    """The score of a feature as a function of time, as long as it gets no gradient."""
 
     g: float
     h: float
     feature: int
 
     def stays_above(self, g: Any, h: Any, feature: Any, now: float, then: float) -> BoolArray:
-        """Whether others rank after this one, or are this one, from now until then."""
+        """Whether these features rank after this one (or are this one) from ``now`` until ``then``."""
         below = _score(g, h, now) < _score(self.g, self.h, now) * kernel.SURELY
         below &= _score(g, h, then) < _score(self.g, self.h, then) * kernel.SURELY
         equal = (np.abs(g) == abs(self.g)) & (h == self.h)

@@ -12,10 +12,10 @@ from streamsieve.protocols import Matrix
 
 
 def grow_rows(array: npt.NDArray[Any], length: int) -> npt.NDArray[Any]:
-    """Return the array, or if it is too short, one at least twice as long with zeros at the end."""
+    """Return the array, or if it is too short, a copy at least twice as long, padded with zeros."""
     if len(array) >= length:
         return array
-    # the first time exactly: where all features are there from the beginning, nothing is wasted
+    # the first time exactly: if all features are known from the beginning, no memory is wasted
     longer = np.zeros((max(length, 2 * len(array)), *array.shape[1:]), array.dtype)
     longer[: len(array)] = array
     return longer
@@ -30,7 +30,7 @@ class RowEntries(NamedTuple):
 
 
 def row_entries(X: Matrix) -> RowEntries:
-    """Return the entries of a batch; those of dense rows hold zeros, too."""
+    """Return the entries of a batch; dense rows have entries for zeros, too."""
     if sp.issparse(X):
         return RowEntries(_float64(X.data), X.indices.astype(np.int32, copy=False), _int64(X.indptr))
     n, p = X.shape

@@ -12,7 +12,7 @@ from streamsieve.protocols import FloatArray, Matrix
 from streamsieve.rows.linear.entries import RowEntries, row_entries
 from streamsieve.state import Array, Part, register
 
-#: Rows as the kernels take them: a float64 array, or entries.
+#: Rows in the form of kernel arguments: a float64 array, or entries.
 Rows: TypeAlias = FloatArray | RowEntries
 
 
@@ -51,7 +51,7 @@ class MinibatchBuffer(Part):
             self.append(_part(rows, done, len(signs)), signs[done:])
 
     def append(self, rows: Rows, signs: FloatArray) -> None:
-        """Buffer copies of some rows: the caller may change theirs."""
+        """Buffer copies of some rows, because the caller may change the originals."""
         self._pieces.append((_copy(rows), signs.copy()))
         self._count += len(signs)
 
@@ -120,7 +120,7 @@ class MinibatchBuffer(Part):
 
 
 def rows_of(X: Matrix) -> Rows:
-    """Return a batch as the kernels take it."""
+    """Return a batch in the form of kernel arguments."""
     return np.ascontiguousarray(X, np.float64) if isinstance(X, np.ndarray) else row_entries(X)
 
 

@@ -1,4 +1,4 @@
-"""One-versus-rest dual averaging: as many learners as classes, but one for the first two."""
+"""One-versus-rest dual averaging: one learner per class, except that two classes share one."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from streamsieve.rows.linear.entries import RowEntries
 from streamsieve.state import Array, Int, Nested, Part, mass, register
 from streamsieve.summaries.class_totals import LabelEncoder
 
-#: Rows are counted exactly as far as this.
+#: Largest number of rows that a float64 counts exactly.
 MOST_ROWS = 2**53
-#: Of gradients smaller than this the squares are 0.
-FAINT = 1e-150
+#: Gradients below this have squares that underflow to 0.
+UNDERFLOWING = 1e-150
 
 
 @register
 class OneVsRest(Part):
     """Learners for labels that may appear at any time, numbered in the order of their first rows.
 
-    Up to two labels share one learner, which speaks for the second.  With the third label, its mirror image
-    becomes the learner of the first; further learners begin with the first row of their label.
+    With up to two labels there is one learner, whose positive class is the second label.  When a third label
+    appears, its mirror image becomes the learner of the first; each further learner begins with the first
+    row of its label.
 
     Attributes
     ----------
     labels : the labels seen
     models : the learners
-    mistakes : rows whose class was not clearly predicted before they were learned
+    mistakes : rows whose class was not predicted with a positive margin before they were learned
     """
 
     fields = {
@@ -58,7 +59,7 @@ class OneVsRest(Part):
         n, known = len(y), len(self.labels)
         starts = [0] * known + first
         parted = n if len(starts) <= 2 else starts[2]  # the row from which on each class has its own learner
-        # all memory is there before anything changes
+        # allocate all memory before anything changes
         needed = 1 if len(starts) <= 2 else len(starts)
         late = [DualAveraging(n_features) for _ in range(needed - len(self.models))]
         margins = np.empty(n)
@@ -77,7 +78,7 @@ class OneVsRest(Part):
         self.labels.add(new)
         if parted < n:
             self._learn_apart(rows, codes, parted, starts, settings, margins)
-            # whatever was predicted for the first row of a label, it was not this label
+            # the first row of a label is a mistake, as no learner could predict the label
             right = margins[parted:] > 0
             right[[start - parted for start in starts[known:] if start >= parted]] = False
             self.mistakes += int(np.count_nonzero(~right))
@@ -86,7 +87,7 @@ class OneVsRest(Part):
         self, rows: RowEntries, codes: IntArray, parted: int, starts: list[int], settings: Settings,
         margins: FloatArray,
     ) -> None:  # fmt: skip
-        """Let every learner have its rows; ``margins`` takes by how much a row's own class was ahead."""
+        """Learn rows with one learner per class; the lead of each row's own class goes to ``margins``."""
         own, others = np.zeros(len(codes)), np.full(len(codes), -np.inf)
         for c, (model, start) in enumerate(zip(self.models, starts, strict=True)):
             begin = max(parted, start)
@@ -105,7 +106,7 @@ class OneVsRest(Part):
         return scores
 
     def coefficients(self, settings: Settings) -> FloatArray:
-        """Return the weights of every class, in the order of labels; of two classes, those of the larger."""
+        """Return the weights of every class, in the order of labels; for two, those of the larger label."""
         labels = self.labels.values
         kept = np.array([model.kept_weights(settings) for model in self.models])
         if len(labels) > 2 or not labels:  # no row yet
@@ -144,6 +145,6 @@ class OneVsRest(Part):
             yield "the first two classes did not begin with the first row"
         for model in self.models:
             # a sum of n numbers is at most sqrt(n) times the root of the sum of their squares
-            bound = np.sqrt(model.n_rows) * np.sqrt(model.squares) * (1 + 1e-6) + FAINT
+            bound = np.sqrt(model.n_rows) * np.sqrt(model.squares) * (1 + 1e-6) + UNDERFLOWING
             if np.any(np.abs(model.gradients) > bound):
                 yield "the sums of gradients are larger than those of their squares allow"

@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 else:
     MixinBase = object
 
-#: Number of features that a state may claim without names for them; their scores take 1 GB.
+#: Maximum number of features that a state may claim without names; their scores take 1 GB.
 WIDEST = 2**27
 
 
 class LinearScores(MixinBase):
-    """Keep the features with the largest scores in a linear model that learns one row after the other.
+    """Mixin for selectors that keep the largest scores of a linear model, learned row by row.
 
-    Stands before `RowSelector`.  A subclass declares ``_model_``, names its class in ``_empty_model``, and
-    writes `_advance`.  A model may know fewer features than there are now.  It has
+    It precedes `RowSelector` in the bases.  A subclass declares ``_model_``, names its class in
+    ``_empty_model``, and implements `_advance`.  A model, which may not know the latest features yet, has
     ``coefficients(n_features)`` (positive where a feature is evidence for the positive class),
     ``scores(n_features)`` (0 where nothing was learned, positive elsewhere) and ``problems(n_features,
-    most)``: why this cannot be a model of n_features features, at most ``most`` of them with weights.
+    most)``: why it is not a valid model of n_features features, at most ``most`` of them with weights.
 
     A constant column may have a weight, as an intercept, but its score is 0 and it is never selected.
     """
 
     fields = {"_labels_": Nested(SignedLabels), "_mistakes_": Int(), "_constants_": Nested(ConstantColumns)}
-    #: Makes a model that has learned nothing.
+    #: Class of the model, called without arguments for an empty one.
     _empty_model: ClassVar[type[Any]]
     _traits: ClassVar[Traits] = Traits(tasks=frozenset({Task.BINARY}), size_parameter="k")
 
     @abstractmethod
     def _advance(self, entries: RowEntries, signs: FloatArray) -> int:
-        """Learn rows in their order; return how many of them were misclassified before they were learned."""
+        """Learn rows in order; return how many were misclassified before they were learned."""
 
     def _start(self, batch: RowBatch) -> None:  # noqa: ARG002 - the models grow with the features
         self._labels_ = SignedLabels()

@@ -16,7 +16,7 @@ from streamsieve.state import Array, Part, Values, register
 
 @register
 class SignedLabels(Part):
-    """The signs of two labels, given out as the labels appear.
+    """The signs of two labels, assigned as the labels appear.
 
     The first label gets +1 if it is a positive number, so that 0/1 and -1/+1 keep their usual meaning,
     and -1 otherwise; the second gets the other sign.  The signs follow from the order of rows alone, not from
@@ -43,7 +43,7 @@ class SignedLabels(Part):
         return self.negative is None or self.positive is None or bool(self.negative < self.positive)
 
     def encode(self, y: npt.NDArray[Any], method: str) -> FloatArray:
-        """Return -1 or +1 for every label; refuse a third one, and remember new ones."""
+        """Return -1 or +1 for every label; remember new labels, and refuse a third one."""
         known = self.classes
         if len(known) == 2:  # fast path for nearly all batches
             positive = y == self.positive

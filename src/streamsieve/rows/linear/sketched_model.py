@@ -1,4 +1,4 @@
-"""Logistic regression whose weights are kept in a count sketch: any number of features in fixed memory."""
+"""Logistic regression with weights in a count sketch: any number of features in fixed memory."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from streamsieve.rows.linear.entries import RowEntries
 from streamsieve.state import Array, Int, Nested, Part, register
 from streamsieve.summaries.class_totals import Fading, LabelEncoder
 
-#: Most features in a heap: its hash table then takes 32 MB, also when a state of a few features is loaded.
-MOST = 2**20
-#: Rows between two returns to the interpreter, which answers Ctrl-C then.
+#: Maximum number of features in a heap: its hash table then takes 32 MB, even for a state with few features.
+MOST_HITTERS = 2**20
+#: Rows per kernel call; Ctrl-C is handled between calls.
 PIECE_ROWS = 2**15
 
 
 class HeavyHitters(Part):
-    """A heap of features, the smallest weight first, and a hash table from ids to slots.
+    """The features of largest weight: a heap, smallest first, and a hash table from ids to slots.
 
-    A feature keeps its slot as long as it stays; one that comes in takes the slot of the one that goes.
+    A feature keeps its slot as long as it stays; a new one takes the slot of the feature that it replaces.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class HeavyHitters(Part):
     fields = {
         "ids": Array("i8", "features", low=0, unique=True, copy=False),
         "keys": Array("f8", "features", low=0, finite=True, copy=False),
-        "capacity": Int(1, MOST),
+        "capacity": Int(1, MOST_HITTERS),
     }
 
     def __init__(self, capacity: int) -> None:
@@ -41,34 +41,34 @@ class HeavyHitters(Part):
         self.keys = np.zeros(capacity)
         self.heap = np.zeros(capacity, np.int64)
         self.place = np.zeros(capacity, np.int64)
-        # at most a quarter full, so that most strangers are known as such at first sight
+        # at most a quarter full, so that most lookups of other features end at the first cell
         self.table = np.zeros(1 << (4 * capacity - 1).bit_length(), np.int64)
         self.count = np.zeros(1, np.int64)
 
     @property
     def capacity(self) -> int:
-        """How many features there may be."""
+        """Maximum number of features."""
         return len(self.ids)
 
     @property
     def features(self) -> IntArray:
-        """Their ids, by slot."""
+        """Ids of the features, by slot."""
         return self.ids[: int(self.count[0])]
 
     @property
     def is_full(self) -> bool:
-        """Whether a newcomer has to replace another."""
+        """Whether a new feature has to replace another one."""
         return int(self.count[0]) == len(self.ids)
 
     def fill(self, ids: IntArray, keys: FloatArray) -> None:
-        """Hold these features and no others."""
+        """Replace the features by these."""
         self.count[0] = len(ids)
         self.ids[: len(ids)] = ids
         self.keys[: len(ids)] = keys
         kernels.build(self.ids, self.keys, self.heap, self.place, self.table, self.count)
 
     def refresh(self, cells: FloatArray, models: int, seeds: npt.NDArray[np.uint64]) -> None:
-        """Read all keys again from a sketch."""
+        """Update all keys from a sketch."""
         kernels.refresh(cells, models, seeds, self.ids, self.keys, self.heap, self.place, self.count)
 
     def _record(self) -> Mapping[str, Any]:
@@ -96,8 +96,8 @@ MOST_WIDTH = 2**30
 class SketchedModel(Part):
     """One linear model for up to two classes, and one against the rest for each of more.
 
-    The single model speaks for the first label; the second label's is its mirror image.  When a third label
-    comes, both are written out, and the third begins at nothing.
+    The positive class of the single model is the first label; the model of the second label is its mirror
+    image.  When a third label appears, both are stored, and the model of the third begins with zeros.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class SketchedModel(Part):
 
     @property
     def models(self) -> int:
-        """How many models there are."""
+        """Number of models."""
         return len(self.labels) if len(self.labels) > 2 else 1
 
     @property
@@ -139,12 +139,12 @@ class SketchedModel(Part):
         return self.cells.shape[0], self.cells.shape[1]
 
     def learn(self, entries: RowEntries, names: IntArray, y: npt.NDArray[Any], rate: float) -> None:
-        """Take gradient steps, row after row.
+        """Take one gradient step per row, in order.
 
         Parameters
         ----------
         entries : the rows, finite
-        names : the id of each column, or nothing where columns are ids
+        names : the id of each column; None if column numbers are the ids
         y : one label per row
         rate : the learning rate
         """
@@ -189,7 +189,7 @@ class SketchedModel(Part):
         self.hitters.refresh(self.cells, self.models, self.seeds)
 
     def weights(self, features: IntArray) -> FloatArray:
-        """Return the weights that the next row would meet, one row per feature, one column per model."""
+        """Return the current weights, one row per feature and one column per model."""
         weights: FloatArray = kernels.weights(features, self.cells, self.models, self.seeds)
         weights *= 2.0**-self.clock.exponent
         return weights
@@ -201,7 +201,7 @@ class SketchedModel(Part):
         return norms
 
     def merged(self, other: SketchedModel) -> SketchedModel:
-        """Return the sum of the two models, the other's rows being the later ones."""
+        """Return the sum of two models, as if the rows of the other came later."""
         labels = LabelEncoder()
         labels.add(self.labels.values)
         labels.encode(np.array(other.labels.values))  # refuses a mixture of text and numbers
@@ -221,7 +221,7 @@ class SketchedModel(Part):
         return total
 
     def _speaking_for(self, labels: list[Any]) -> FloatArray:
-        """Return the cells of models for these labels, which are ours and maybe others."""
+        """Return the cells of one model per label, for a superset of the labels of this model."""
         mine = self.labels.values
         if len(labels) <= 2:
             return self.cells if mine[0] == labels[0] else -self.cells

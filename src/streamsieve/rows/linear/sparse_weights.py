@@ -11,13 +11,13 @@ import numpy.typing as npt
 from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, Float, Part, register
 
-#: No selector lets its weights grow longer than this.
+#: Bound on the norm of the weights of every selector.
 LARGEST = 1e7
 
 
 @register
 class SparseWeights(Part):
-    """Few weights among any number of features.
+    """The few non-zero weights of a model over any number of features.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class SparseWeights(Part):
         self.scale = scale
 
     def with_room(self, most: int) -> tuple[npt.NDArray[np.int32], FloatArray]:
-        """Return copies of columns and values in arrays of this length."""
+        """Return columns and values, copied into arrays of this length."""
         columns, values = np.zeros(most, np.int32), np.zeros(most)
         columns[: len(self.columns)] = self.columns
         values[: len(self.values)] = self.values

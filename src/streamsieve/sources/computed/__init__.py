@@ -1,9 +1,9 @@
 """Columns computed on demand by a feature factory.
 
 =========== ===============================================
-compute     the items of a factory, and an item to columns of numbers, or to an error
+compute     the items of a factory, and the columns or errors computed from them
 workers     the same in worker processes
-blocks      computed columns on their way into a block
-transformed columns made of the columns of another source
+blocks      computed columns collected in a block
+transformed columns computed from the columns of another source
 =========== ===============================================
 """

@@ -1,4 +1,4 @@
-"""Columns on their way into a block, up to the first that is none."""
+"""Computed columns collected in a block, up to the first failure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Growing:
         self.failure: Failed | None = None
 
     def add(self, result: Computed | Failed) -> bool:
-        """Take a column, or note why there is none and return False."""
+        """Add a column; for a failure, note it and return False."""
         if isinstance(result, Failed):
             self.failure = result
             return False
@@ -40,21 +40,21 @@ class Growing:
         return True
 
     def whole(self, at: int, position: Position) -> ColumnBlock:
-        """Return the block, whose first column is number ``at`` of the stream."""
+        """Return the block; its first column has number ``at`` in the stream."""
         # the transpose of stacked rows: every column is contiguous
         X = np.array(self.columns).T
         return ColumnBlock(X, names_from(at, self.names), position, np.array(self.seconds))
 
 
 class Candidate(NamedTuple):
-    """A feature that is still to be computed, packed for another process."""
+    """A feature to be computed by another process, serialized."""
 
     name: str | None
     content: bytes
 
 
 def names_from(at: int, names: list[str | None]) -> list[str] | None:
-    """Return the names of columns from number ``at`` on, None where none has a name of its own."""
+    """Return the names of columns from number ``at`` on; None if no column has a name of its own."""
     if all(name is None for name in names):
         return None
     return [f"x{at + k}" if name is None else name for k, name in enumerate(names)]
@@ -68,5 +68,5 @@ def error_of(at: int, failed: Failed) -> SourceError:
 
 
 def label(at: int, name: str | None) -> str:
-    """Return what errors call a feature."""
+    """Return the name of a feature for errors."""
     return f"feature {at} (counting from 0)" + ("" if name is None else f", {name!r},")

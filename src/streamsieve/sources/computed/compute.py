@@ -20,13 +20,13 @@ _KINDS = {"c": "complex numbers", "M": "dates", "m": "durations", "V": "records"
 
 
 class NotAColumnError(ValueError):
-    """What came cannot be a column; the text goes on after the name of the feature."""
+    """A computed value is not a column; the text continues a sentence after the feature's name."""
 
 
 def column_of(value: Any) -> FloatArray:
     """Return a column as float64; text that looks like numbers is still text."""
     try:
-        if isinstance(value, np.ma.MaskedArray):  # np.asarray would lay open what the mask hides
+        if isinstance(value, np.ma.MaskedArray):  # np.asarray would expose the masked values
             value = np.ma.filled(value.astype(np.float64), np.nan)
         values = _dense(value) if sp.issparse(value) else array_of(value)
         if values.dtype.kind not in "fiubO" or (
@@ -36,7 +36,7 @@ def column_of(value: Any) -> FloatArray:
                 f"holds {_KINDS.get(values.dtype.kind, 'text')}, not numbers: encode it (for example with "
                 "OrdinalEncoder) or leave it out"
             )
-        # a copy even of float64: a generator may fill one buffer again and again
+        # a copy even of float64: a generator may reuse one buffer
         values = values.astype(np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         if isinstance(error, NotAColumnError):
@@ -52,7 +52,7 @@ def column_of(value: Any) -> FloatArray:
 
 
 def _dense(X: Any) -> Any:
-    """Return a sparse column as an array, after a look at its indices."""
+    """Return a sparse column as an array, after checking its indices."""
     from streamsieve._validation import clean_sparse  # noqa: PLC0415 - imports scikit-learn
 
     if X.ndim == 1:  # as one column
@@ -62,7 +62,7 @@ def _dense(X: Any) -> Any:
 
 
 class Computed(NamedTuple):
-    """A column, and how long it took."""
+    """A computed column, and its computing time."""
 
     name: str | None
     column: FloatArray
@@ -70,7 +70,7 @@ class Computed(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """What there is to say about a feature that is no column, after its name, and why."""
+    """A feature that could not be computed: the error text, to follow its name, and the cause."""
 
     name: str | None
     text: str
@@ -78,15 +78,15 @@ class Failed(NamedTuple):
 
 
 class Maker(Protocol):
-    """Makes columns of an item."""
+    """Computes columns from an item."""
 
     def __call__(self, name: str | None, item: Any) -> Iterator[Computed | Failed]:
-        """Yield what comes of an item, computing it on the way."""
+        """Yield the columns and failures of an item, each when it is computed."""
         ...
 
 
 class One:
-    """Makes one column of an item: ``compute(item)``, or where there is no such function, ``item()``."""
+    """Computes one column from an item: ``compute(item)``, or without that function ``item()``."""
 
     def __init__(self, compute: Callable[[Any], Any] | None) -> None:
         self._compute = compute
@@ -97,19 +97,19 @@ class One:
         try:
             value = item() if self._compute is None else self._compute(item)
         except Exception as error:  # noqa: BLE001 - whatever a user's function raises names its feature
-            yield Failed(name, f"could not be computed: {said(error)}", error)
+            yield Failed(name, f"could not be computed: {error_line(error)}", error)
         else:
             yield outcome(name, value, perf_counter() - started)
 
 
 class Several:
-    """Makes some columns of a named column: what ``transform(name, column)`` returns or yields."""
+    """Computes columns from a named column: those that ``transform(name, column)`` returns or yields."""
 
     def __init__(self, transform: Callable[[str, FloatArray], Any]) -> None:
         self._transform = transform
 
     def __call__(self, name: str | None, item: Any) -> Iterator[Computed | Failed]:
-        """Yield an outcome for each column; after one that failed there are no more."""
+        """Yield an outcome for each column, up to the first failure."""
         started = perf_counter()
         try:
             made = self._transform(str(name), item)
@@ -119,11 +119,11 @@ class Several:
                 yield outcome(own or name, column, perf_counter() - started)
                 started = perf_counter()
         except Exception as error:  # noqa: BLE001 - likewise
-            yield Failed(None, f"made from {name!r} could not be computed: {said(error)}", error)
+            yield Failed(None, f"made from {name!r} could not be computed: {error_line(error)}", error)
 
 
 def outcome(name: str | None, value: Any, seconds: float) -> Computed | Failed:
-    """Return a value as a column, or say why it is none."""
+    """Return a value as a column, or as a failure that says why it is not one."""
     try:
         return Computed(name, column_of(value), seconds)
     except NotAColumnError as error:
@@ -138,22 +138,22 @@ def split_name(item: Any) -> tuple[str | None, Any]:
     return (name or None) if isinstance(name, str) else None, item
 
 
-def said(error: BaseException) -> str:
-    """Return an error as one line."""
+def error_line(error: BaseException) -> str:
+    """Return an error as one line of text."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def portable(result: Computed | Failed) -> Computed | Failed:
-    """Return an outcome that can be sent to another process: an error with its traceback as text."""
+    """Return an outcome that can be pickled: an error has its traceback as text."""
     if isinstance(result, Computed) or result.error is None:
         return result
-    cause = RuntimeError(said(result.error))
+    cause = RuntimeError(error_line(result.error))
     cause.add_note("".join(traceback.format_exception(result.error)))
     return result._replace(error=cause)
 
 
 class Item(NamedTuple):
-    """What a factory gave, by number, and how long that took."""
+    """An item of a factory, and the time it took to produce."""
 
     name: str | None
     content: Any
@@ -161,10 +161,10 @@ class Item(NamedTuple):
 
 
 class Items:
-    """Items by number, the first of which is ``first``, each kept until it is let go.
+    """Items by number, from ``first`` on, each kept until it is released.
 
-    A stream that was interrupted or failed can so resume at its item, even if the factory is an iterator that
-    cannot start again.  ``packed`` replaces an item, if given, before the iterator moves on.
+    So a stream that was interrupted or failed can resume at its item, even if the factory is an iterator,
+    which cannot be restarted.  ``packed``, if given, replaces an item before the iterator advances.
     """
 
     def __init__(
@@ -173,7 +173,7 @@ class Items:
         self._iterator, self._packed = iterator, packed
         self._waiting: deque[Item] = deque()
         self._broken: str | None = None
-        #: Number of the first item that is still to be had.
+        #: Number of the first item that is still available.
         self.first = first
 
     def get(self, number: int) -> Item | None:
@@ -185,14 +185,14 @@ class Items:
             self._waiting.append(item)
         return self._waiting[number - self.first]
 
-    def let_go(self, number: int) -> None:
-        """Forget the items before this number, which were all had before."""
+    def release_before(self, number: int) -> None:
+        """Drop the items before this number, all of which have been read."""
         while self.first < number:
             self._waiting.popleft()
             self.first += 1
 
     def iterates(self, factory: Any) -> bool:
-        """Whether the items come from the factory itself, which therefore cannot start again."""
+        """Whether the factory is itself an iterator, which cannot be restarted."""
         return self._iterator is factory
 
     def _next(self) -> Item | None:
@@ -207,8 +207,8 @@ class Items:
         except StopIteration:
             return None
         except BaseException as error:
-            if inspect.isgenerator(self._iterator):  # it would seem to have come to its end
-                self._broken = said(error)
+            if inspect.isgenerator(self._iterator):  # otherwise it would seem exhausted
+                self._broken = error_line(error)
             raise
         item = Item(*split_name(given), perf_counter() - started)
         return item if self._packed is None else self._packed(item)

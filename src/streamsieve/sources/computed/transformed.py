@@ -1,4 +1,4 @@
-"""Columns made of the columns of another source, on demand."""
+"""Columns computed on demand from the columns of another source."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from streamsieve.sources.checks import check_start
 from streamsieve.sources.computed.compute import Items, Maker, Several
 from streamsieve.sources.generated import Features
 
-#: Columns that are read from the source at a time.
+#: Number of columns read from the source at a time.
 READ_COLUMNS = 64
 
 
 class Transformed(Features):
-    """Columns that a function makes of the name and values of each column of a source.
+    """Columns that a function computes from the name and values of each column of a source.
 
     ``transform`` returns a column, a pair ``(name, column)``, or an iterator of these.
     """
@@ -42,12 +42,12 @@ class Transformed(Features):
 
     @property
     def maker(self) -> Maker:
-        """What makes columns of a column."""
+        """Computes columns from a column."""
         return Several(self._transform)
 
     def place_of(self, start: Mapping[str, int]) -> tuple[int, int]:
-        """Return the item to begin with, and how many of the columns from there on to drop."""
-        if "item" not in start:  # a number of columns: only computing them shows which item that is
+        """Return the item to begin with, and how many of its first columns to drop."""
+        if "item" not in start:  # given a number of columns, only computing them shows the item
             return 0, start["column"]
         place = check_start(self, start, ("item", "inside"))
         return place["item"], place["inside"]

@@ -1,4 +1,4 @@
-"""Columns computed by worker processes, in the order in which they were asked for."""
+"""Columns computed by worker processes, in the order of their items."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import BrokenExecutor, Future
 from typing import Any
 
-from streamsieve._threads import let_take_up
+from streamsieve._threads import wait_until_taken_up
 from streamsieve.exceptions import SourceError
-from streamsieve.sources.computed.compute import Computed, Failed, Maker, portable, said
+from streamsieve.sources.computed.compute import Computed, Failed, Maker, error_line, portable
 
-#: Items under way for each worker: one that it computes, and one that waits for it.
+#: Items submitted per worker: one that it computes, and one that waits.
 AHEAD = 2
-#: Workers share the machine already.
+#: Each worker uses one thread, because workers share the machine.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
 
-#: In a worker: what makes columns of items.  Sent once, because it may hold much data.
+#: In a worker: computes columns from items.  Sent once, because it may hold much data.
 _maker: Maker | bytes = b""
 
 
 def parcel(content: Any) -> bytes:
-    """Return whatever a worker needs to compute an item, as it is at this moment.
+    """Serialize what a worker needs to compute an item, in its present state.
 
-    A function of a generator sees the generator's variables, which change when the generator goes on.
+    A function made by a generator refers to its variables, which change when the generator advances.
     """
     from joblib.externals.loky.backend.reduction import (  # type: ignore[import-untyped]  # noqa: PLC0415
         dumps,
@@ -42,9 +42,9 @@ def parcel(content: Any) -> bytes:
 def in_order(
     maker: Maker, items: Iterator[tuple[str | None, bytes]], workers: int
 ) -> Generator[list[Computed | Failed]]:
-    """Yield what comes of each item; at most ``AHEAD`` items per worker are under way.
+    """Yield the outcomes of each item; at most ``AHEAD`` items per worker are submitted at a time.
 
-    When the iterator is closed, what is under way is given up.
+    When the iterator is closed, pending items are cancelled.
     """
     # not the standard library's: loky takes functions from scripts and notebooks, and never forks threads
     from joblib.externals.loky import (  # type: ignore[import-untyped]  # noqa: PLC0415 - seldom needed
@@ -54,7 +54,7 @@ def in_order(
     try:
         content = parcel(maker)
     except Exception as error:
-        raise SourceError(f"compute could not be sent to a worker process: {said(error)}") from error
+        raise SourceError(f"compute could not be sent to a worker process: {error_line(error)}") from error
     pool = ProcessPoolExecutor(workers, initializer=_prepare, initargs=(content,), env=ONE_THREAD)
     waiting: deque[tuple[str | None, Future[list[Computed | Failed]]]] = deque()
     going = True
@@ -70,7 +70,7 @@ def in_order(
                 name, future = waiting.popleft()
                 yield _result(name, future)
     finally:
-        let_take_up([future for _, future in waiting])
+        wait_until_taken_up([future for _, future in waiting])
         pool.shutdown(wait=True, kill_workers=True)
 
 
@@ -81,11 +81,11 @@ def _result(name: str | None, future: Future[list[Computed | Failed]]) -> list[C
         text = "or one after it could not be computed: a worker process died, perhaps for want of memory"
         return [Failed(name, text, error)]
     except Exception as error:  # noqa: BLE001 - whatever a worker cannot read or send
-        return [Failed(name, f"did not come through from a worker process: {said(error)}", error)]
+        return [Failed(name, f"did not come through from a worker process: {error_line(error)}", error)]
 
 
 def _prepare(maker: bytes) -> None:
-    """In a worker: take the maker, leave Ctrl-C to the process that asks, and do not outlive it."""
+    """In a worker: store the maker, leave Ctrl-C to the parent process, and do not outlive it."""
     global _maker  # noqa: PLW0603 - one worker, one maker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_follow, args=(os.getppid(),), daemon=True).start()
@@ -93,14 +93,14 @@ def _prepare(maker: bytes) -> None:
 
 
 def _follow(parent: int) -> None:
-    """In a worker: end with the process that asks; if that was killed, no other process ends it."""
+    """In a worker: exit when the parent does; if it was killed, nothing else would end the worker."""
     while os.getppid() == parent:
         time.sleep(1)
     os._exit(1)
 
 
 def _compute(name: str | None, content: bytes) -> list[Computed | Failed]:
-    """In a worker: compute all that comes of an item."""
+    """In a worker: compute all outcomes of an item."""
     global _maker  # noqa: PLW0603
     made = _maker
     if isinstance(made, bytes):

@@ -1,4 +1,4 @@
-"""One connection to a Kafka cluster: asked patiently, and its troubles put into words."""
+"""Connection to a Kafka cluster: requests with retries, and errors in plain words."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from streamsieve.sources.checks import some
 
 T = TypeVar("T")
 
-#: Seconds: one question, and the pauses before it is asked again.
+#: Seconds that one request may take, and pauses before it is repeated.
 ANSWER, FIRST_PAUSE, LONGEST_PAUSE = 2.0, 0.1, 2.0
 
-#: What makes offsets in our checkpoints the only ones: a user may not change it.
+#: Settings that make the offsets in checkpoints the only ones; users may not change them.
 _OURS: dict[str, Any] = {
     "enable.auto.commit": False, "enable.partition.eof": True, "auto.offset.reset": "error"
 }  # fmt: skip
-#: What a user may change.  A group is needed by name only: nothing is ever committed to it.
+#: Defaults that users may change.  The group is only a name: nothing is ever committed to it.
 _USUAL: dict[str, Any] = {
     "group.id": "streamsieve",
     "log_level": 2,  # problems are reported as errors
@@ -29,7 +29,7 @@ _USUAL: dict[str, Any] = {
 
 
 def need_kafka() -> None:
-    """Refuse to go on without the Kafka client, and say how to get it."""
+    """Raise an error that says how to install the Kafka client if it is missing."""
     try:
         import confluent_kafka  # noqa: F401, PLC0415
     except ImportError as error:
@@ -37,7 +37,7 @@ def need_kafka() -> None:
 
 
 def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the user's settings of the client, or refuse those that are not free."""
+    """Return the user's settings of the client; refuse those that may not be changed."""
     for name in options or {}:
         if name in {*_OURS, "bootstrap.servers", "error_cb"}:
             raise ParameterError(f"options may not hold {name!r}: the source sets it; leave it out")
@@ -45,7 +45,7 @@ def check_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 class Topic(NamedTuple):
-    """What a cluster says about a topic."""
+    """Metadata of a topic."""
 
     cluster: str | None
     n_partitions: int
@@ -54,14 +54,14 @@ class Topic(NamedTuple):
 class Client:
     """A consumer of one topic, which belongs to no group and commits nothing.
 
-    A cluster that has not answered for ``patience`` seconds counts as gone.
+    A cluster that has not answered for ``patience`` seconds counts as unavailable.
     """
 
     def __init__(self, servers: str, topic: str, options: Mapping[str, Any], patience: float) -> None:
         from confluent_kafka import Consumer, KafkaException  # noqa: PLC0415
 
         self.servers, self.topic, self.patience = servers, topic, patience
-        #: What has gone wrong since the last sign of life.
+        #: Errors since the last answer of the cluster.
         self.trouble = ""
         self._final: SourceError | None = None
         ours = {**_OURS, "bootstrap.servers": servers, "error_cb": self._note}
@@ -80,7 +80,7 @@ class Client:
         self._consumer.close()
 
     def describe(self) -> Topic:
-        """Return what the cluster knows of the topic, or say which topics there are."""
+        """Return the metadata of the topic; if it does not exist, the error lists those that do."""
         found = self._asked(self._metadata)
         n_partitions = len(found.topics[self.topic].partitions)
         if n_partitions == 0:
@@ -102,7 +102,7 @@ class Client:
         return found
 
     def watermarks(self, n_partitions: int) -> list[tuple[int, int]]:
-        """Return the first offset there is and the one after the last, for every partition."""
+        """Return the first offset and the one after the last, for every partition."""
         from confluent_kafka import TopicPartition  # noqa: PLC0415
 
         return [
@@ -123,7 +123,7 @@ class Client:
                 return question(max(0.1, min(ANSWER, until - time.monotonic())))
             except KafkaException as error:
                 self._note(error.args[0])
-                self._consumer.poll(0)  # nothing is assigned yet: this only hears of troubles
+                self._consumer.poll(0)  # nothing is assigned yet: this only collects errors
                 self.raise_final()
                 if time.monotonic() + pause > until:
                     raise self.gone() from error
@@ -131,13 +131,13 @@ class Client:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     def assign(self, offsets: Sequence[int]) -> None:
-        """Read every partition from its offset on."""
+        """Start to read every partition at its offset."""
         from confluent_kafka import TopicPartition  # noqa: PLC0415
 
         self._consumer.assign([TopicPartition(self.topic, p, offset) for p, offset in enumerate(offsets)])
 
     def fetch(self, at_most: int, seconds: float) -> list[Any]:
-        """Return messages and events as they come."""
+        """Return the messages and events that arrive."""
         from confluent_kafka import KafkaException  # noqa: PLC0415
 
         messages: list[Any] = []
@@ -149,11 +149,11 @@ class Client:
         return messages
 
     def pause(self, partitions: Sequence[int]) -> None:
-        """Let nothing more of these partitions come."""
+        """Pause these partitions."""
         self._consumer.pause(self._partitions(partitions))
 
     def resume(self, partitions: Sequence[int]) -> None:
-        """Let these partitions come again, from where they were."""
+        """Resume these partitions where they were paused."""
         self._consumer.resume(self._partitions(partitions))
 
     def _partitions(self, partitions: Sequence[int]) -> list[Any]:
@@ -173,7 +173,7 @@ class Client:
         return bool(partitions) and all(p.leader >= 0 for p in partitions.values())
 
     def note(self, error: Any) -> None:
-        """Remember an error that may pass; one that will not is raised."""
+        """Note an error that may be temporary; raise any other."""
         self._note(error)
         self.raise_final()
 
@@ -196,12 +196,12 @@ class Client:
             )
 
     def raise_final(self) -> None:
-        """Raise the error that waiting does not mend, if there was one."""
+        """Raise the permanent error, if there was one."""
         if self._final is not None:
             raise self._final
 
     def gone(self) -> SourceError:
-        """Return the error about a cluster that has stopped answering."""
+        """Return the error for a cluster that has stopped answering."""
         why = f" ({self.trouble})" if self.trouble else ""
         return SourceError(
             f"Kafka at {self.servers} has given nothing of {self.topic!r} for {self.patience:g} s{why}: "

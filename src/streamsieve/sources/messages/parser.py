@@ -1,4 +1,4 @@
-"""Messages to rows of numbers, with a reason for every message that is no row, and rows to batches."""
+"""Parsing of messages into rows of numbers, with a reason for every invalid one, and rows into batches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from streamsieve._text import in_a_line
 from streamsieve.protocols import FloatArray, Position, RowBatch
 from streamsieve.sources.weights import WHAT
 
-#: What turns the bytes of a message into its fields.
+#: Function from the bytes of a message to its fields.
 Decoder: TypeAlias = Callable[[bytes], Mapping[str, Any]]
 Cells: TypeAlias = tuple[Any, ...]
 
@@ -33,7 +33,7 @@ _NUMBERS = {int, float, bool, type(None)}
 
 
 class BadMessageError(Exception):
-    """A message that is no row; its text says why, and what to do."""
+    """A message that is not a valid row; the text says why, and what to do."""
 
 
 class Rows(NamedTuple):
@@ -49,7 +49,7 @@ class Rows(NamedTuple):
 
 
 class Parsed(NamedTuple):
-    """The rows among some messages, and why the others, by place, are none."""
+    """The rows among some messages, and the reasons why the others, by position, are invalid."""
 
     rows: Rows
     bad: dict[int, str]
@@ -71,12 +71,12 @@ def decode_json(value: bytes) -> Mapping[str, Any]:
 def _parsed(value: bytes) -> Any:
     try:
         return _quickly(value)
-    except ValueError:  # NaN and numbers out of range, which Python's parser takes, or no JSON
+    except ValueError:  # NaN and numbers out of range, which only Python's parser accepts, or invalid JSON
         return json.loads(value.decode())
 
 
 def decode_by(function: Callable[[bytes], Any]) -> Decoder:
-    """Return a decoder around a user's function; whatever it raises makes a bad message."""
+    """Return a decoder that calls a user's function; any exception marks the message as invalid."""
 
     def decode(value: bytes) -> Mapping[str, Any]:
         try:
@@ -94,7 +94,7 @@ def decode_by(function: Callable[[bytes], Any]) -> Decoder:
 
 
 def names_of(decode: Decoder, value: bytes | None, target: str, weight: str | None = None) -> list[str]:
-    """Return the features that a message has."""
+    """Return the names of the features in a message."""
     fields = _fields(decode, value)
     names = [name for name in fields if name not in (target, weight)]
     for name in names:
@@ -122,7 +122,7 @@ def _fields(decode: Decoder, value: bytes | None) -> Mapping[str, Any]:
 
 
 class Parser:
-    """Turn messages into rows; ``text`` says whether the target is text, None: as in the first row."""
+    """Parses messages into rows; ``text``: whether the target is text, None to infer it."""
 
     def __init__(
         self,
@@ -142,7 +142,7 @@ class Parser:
         self._get: Callable[[Mapping[str, Any]], Cells] = itemgetter(*self._names, target)
 
     def read(self, values: Sequence[bytes | None]) -> Parsed:
-        """Return the rows, and what is wrong with messages that are none."""
+        """Return the rows, and the reasons why other messages are invalid."""
         rows: list[Cells] = []
         bad: dict[int, str] = {}
         for place, value in enumerate(values):
@@ -152,7 +152,7 @@ class Parser:
                 bad[place] = str(error)
         found = self._arrays(rows) if rows and self.text is not None else None
         if found is None:
-            # something is wrong somewhere: row by row
+            # some message is invalid: parse row by row
             places = [place for place in range(len(values)) if place not in bad]
             whys = [self._why(cells) for cells in rows]
             bad |= {place: why for place, why in zip(places, whys, strict=True) if why}
@@ -160,13 +160,13 @@ class Parser:
         return Parsed(self._split(*(found or (np.empty((0, len(self._names))), np.empty(0)))), bad)
 
     def _split(self, table: FloatArray, y: npt.NDArray[Any]) -> Rows:
-        """Take the weights out of the table of numbers, whose last column they are."""
+        """Split off the weights, the last column of the table of numbers."""
         if self._weight is None:
             return Rows(table, y, None)
         return Rows(np.ascontiguousarray(table[:, :-1]), y, table[:, -1].copy())
 
     def _cells(self, value: bytes | None) -> Cells:
-        """Return the fields in order, the target last; what is absent is None."""
+        """Return the fields in order, the target last; absent ones are None."""
         fields = _fields(self._decode, value)
         if len(fields) == len(self._absent):
             try:
@@ -183,7 +183,7 @@ class Parser:
         return self._get(whole)
 
     def _arrays(self, rows: Sequence[Cells]) -> tuple[FloatArray, npt.NDArray[Any]] | None:
-        """Return all rows as arrays, or None if a cell is not what it should be."""
+        """Return all rows as arrays, or None if a cell is invalid."""
         if not rows:
             return None
         labels = [cells[-1] for cells in rows]
@@ -204,11 +204,11 @@ class Parser:
         return None if np.isnan(y).any() or not self._weighs(table) else (table, y)
 
     def _weighs(self, table: FloatArray) -> bool:
-        """Whether every row has a weight, as far as there are weights."""
+        """Whether every row has a weight, if weights are used."""
         return self._weight is None or bool(((table[:, -1] >= 0) & (table[:, -1] < np.inf)).all())
 
     def _why(self, cells: Cells) -> str:
-        """Return what is wrong with a row; nothing if it is right."""
+        """Return why a row is invalid; an empty text if it is valid."""
         for name, cell in zip(self._names, cells, strict=False):
             if type(cell) not in _NUMBERS or _too_large(cell):
                 return f"its feature {name!r} holds {_kind(cell)}, not a number: encode it before it is sent"
@@ -236,7 +236,7 @@ def _too_large(cell: Any) -> bool:
         float(cell or 0)
     except OverflowError:
         return True
-    except ValueError:  # text, which others judge
+    except ValueError:  # text, which is checked elsewhere
         return False
     return False
 
@@ -258,7 +258,7 @@ def _short(text: str) -> str:
 
 
 class MessageBuffer:
-    """Gather rows into batches of one size; ``row`` and ``skipped`` count rows and messages passed over."""
+    """Collects rows in batches of one size; ``row`` and ``skipped`` count rows and skipped messages."""
 
     def __init__(self, size: int, names: Sequence[str], row: int, skipped: int) -> None:
         self._size, self._names = size, names
@@ -268,11 +268,11 @@ class MessageBuffer:
 
     @property
     def room(self) -> int:
-        """Rows that the batch still lacks."""
+        """Number of rows missing until the batch is complete."""
         return self._size - self.count
 
     def add(self, rows: Rows, skipped: int = 0) -> None:
-        """Add some rows, and count what was passed over on the way."""
+        """Add rows, and count the skipped messages among them."""
         if len(rows.X):
             self._pieces.append(rows)
         self.count += len(rows.X)
@@ -280,7 +280,7 @@ class MessageBuffer:
         self._skipped += skipped
 
     def batch(self, position: Position) -> RowBatch:
-        """Return what has been gathered, and begin the next batch."""
+        """Return the collected rows as a batch, and begin the next one."""
         X, y, weight = (
             pieces[0] if len(pieces) == 1 or pieces[0] is None else np.concatenate(pieces)
             for pieces in zip(*self._pieces, strict=True)

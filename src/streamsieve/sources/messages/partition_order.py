@@ -1,7 +1,7 @@
-"""The order of messages of several partitions, whatever the timing.
+"""A reproducible order of the messages of several partitions, independent of timing.
 
 Partitions take turns.  A turn covers the offsets up to the next multiple of ``TURN``, so that the offsets
-and the number of the partition whose turn it is say everything about where a reader stands.
+and the number of the partition whose turn it is determine the position of a reader.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from streamsieve.exceptions import SourceError
 from streamsieve.protocols import Position
 from streamsieve.sources.messages.client import Client
 
-#: Offsets in a turn.  Another number would make another order.
+#: Offsets per turn.  Another number would give another order.
 TURN = 1024
-#: Messages asked for at a time, at least and at most, and seconds until fewer will do.
-FEW, MANY, POLL = 256, 4096, 0.1
-#: Bytes of messages that wait for their turn, of all partitions together; beyond, a partition pauses.
+#: Minimum and maximum number of messages per request, and seconds after which fewer are accepted.
+LEAST_MESSAGES, MOST_MESSAGES, POLL_SECONDS = 256, 4096, 0.1
+#: Bytes of waiting messages of all partitions, beyond which partitions are paused.
 WAITING_BYTES = 2**26
-#: What Python needs for a message beside its text.
+#: Bytes that Python needs for a message besides its text.
 MESSAGE_BYTES = 200
-#: Seconds between two questions whether a silent cluster is still there.
+#: Seconds between two checks whether a silent cluster is still available.
 PROBE = 1.0
 
 #: Offset and value.
@@ -32,9 +32,9 @@ Message: TypeAlias = tuple[int, bytes | None]
 
 
 class PartitionOrder:
-    """Read the partitions of a topic in a fixed order, from the offsets ``at`` on, beginning with ``turn``.
+    """Reads the partitions of a topic in a fixed order, from the offsets ``at`` on, beginning with ``turn``.
 
-    ``ends`` is where every partition ends; with None nowhere, and an empty one is passed over.
+    ``ends`` are the ends of the partitions.  None for streams without an end: empty partitions are skipped.
     """
 
     def __init__(self, client: Client, at: Sequence[int], turn: int, ends: Sequence[int] | None) -> None:
@@ -42,28 +42,28 @@ class PartitionOrder:
         self.at, self.turn = list(at), turn
         self._waiting: list[deque[Message]] = [deque() for _ in at]
         self._bytes = [0] * len(at)
-        self._fetched = list(at)  # nothing below is still to come
-        self._exhausted = set[int]()  # partitions that have nothing more at present
+        self._fetched = list(at)  # offsets below these have been read
+        self._exhausted = set[int]()  # partitions without further messages at present
         self._paused = set[int]()
-        self._lost: SourceError | None = None  # raised once nothing is left to deliver
+        self._lost: SourceError | None = None  # raised once all messages are delivered
         self._alive = self._probed = time.monotonic()
         client.assign(at)
 
     @property
     def ended(self) -> bool:
-        """Whether everything up to the ends has been taken."""
+        """Whether all messages up to the ends have been taken."""
         return self._ends is not None and all(at >= end for at, end in zip(self.at, self._ends, strict=True))
 
     def position(self) -> Position:
-        """Return where the reader stands after what was taken."""
+        """Return the position after the messages taken so far."""
         return {**{str(p): offset for p, offset in enumerate(self.at)}, "next": self.turn}
 
     def messages(self, at_most: int, until: float | None) -> list[Message]:
-        """Return the next messages, all of the partition ``turn``; they come again until they are taken.
+        """Return the next messages, all of the partition ``turn``; the same ones until they are taken.
 
-        There are none at the end, or when ``until`` (a moment of the monotonic clock) has come.
+        Returns none at the end, or once the monotonic clock has reached ``until``.
         """
-        self._alive = time.monotonic()  # the time that others spent with earlier messages does not count
+        self._alive = time.monotonic()  # the time that the caller spent on earlier messages does not count
         while True:
             found = self._due(at_most)
             if not found and self._lost is not None:
@@ -73,7 +73,7 @@ class PartitionOrder:
             self._fetch(at_most)
 
     def take(self, count: int) -> None:
-        """Pass the first of the messages that were returned last."""
+        """Mark the first ``count`` of the messages returned last as taken."""
         p = self.turn
         limit = self._limit(p)
         for _ in range(count):
@@ -84,7 +84,7 @@ class PartitionOrder:
             self._pass_on()
 
     def _due(self, at_most: int) -> list[Message]:
-        """Pass on turns that are over, and return messages of the one that is not."""
+        """End the turns that are over, and return messages of the current turn."""
         idle = 0
         while idle < len(self.at):
             p = self.turn
@@ -111,12 +111,12 @@ class PartitionOrder:
 
     def _fetch(self, at_most: int) -> None:
         self._balance()
-        wanted = min(max(at_most, FEW), MANY)
+        wanted = min(max(at_most, LEAST_MESSAGES), MOST_MESSAGES)
         if self._ends is not None:
-            # asked for more than there is, the client would wait in vain
+            # if asked for more than there is, the client would wait in vain
             missing = sum(max(0, end - at) for end, at in zip(self._ends, self._fetched, strict=True))
-            wanted = max(1, min(MANY, missing))
-        events = self._client.fetch(wanted, POLL)
+            wanted = max(1, min(MOST_MESSAGES, missing))
+        events = self._client.fetch(wanted, POLL_SECONDS)
         news = [self._noted(event) if event.error() is not None else self._keep(event) for event in events]
         if any(news):
             self._client.trouble, self._alive = "", time.monotonic()
@@ -124,9 +124,9 @@ class PartitionOrder:
             self._silence()
 
     def _keep(self, event: Any) -> bool:
-        """Let a message wait for its turn."""
+        """Store a message until its turn."""
         p, offset = event.partition(), event.offset()
-        if offset >= self._fetched[p]:  # else it has come before
+        if offset >= self._fetched[p]:  # otherwise a duplicate
             self._fetched[p] = offset + 1
             self._exhausted.discard(p)
             if self._ends is None or offset < self._ends[p]:
@@ -136,7 +136,7 @@ class PartitionOrder:
         return True
 
     def _noted(self, event: Any) -> bool:
-        """Take note of an end that was reached, or of a trouble; return whether it is a sign of life."""
+        """Process an end of a partition or an error; return whether the cluster is alive."""
         from confluent_kafka import KafkaError  # noqa: PLC0415
 
         error, p = event.error(), event.partition()
@@ -151,10 +151,12 @@ class PartitionOrder:
         return True
 
     def _balance(self) -> None:
-        """Pause partitions that are far ahead or finished, and let the others come."""
+        """Pause partitions that are far ahead or finished, and resume the others.
+
+        The partition whose turn it is holds nothing at that moment.
+        """
         room = WAITING_BYTES // len(self.at)
         ahead = {p for p, held in enumerate(self._bytes) if held > (room // 2 if p in self._paused else room)}
-        ahead.discard(self.turn)
         if self._ends is not None:
             ahead |= {p for p, end in enumerate(self._ends) if self._fetched[p] >= end}
         if ahead - self._paused:
@@ -164,7 +166,7 @@ class PartitionOrder:
         self._paused = ahead
 
     def _silence(self) -> None:
-        """Judge a moment without anything: up to the ends there is more, afterwards perhaps not."""
+        """React when nothing arrives: before the ends, the cluster may be unavailable."""
         now = time.monotonic()
         if self._ends is None:
             if not self._client.trouble:
@@ -178,7 +180,7 @@ class PartitionOrder:
 
 
 def lost(topic: str, p: int, offset: int) -> SourceError:
-    """Return the error about rows that were deleted before they were read."""
+    """Return the error for rows that were deleted before they were read."""
     return SourceError(
         f"{topic}, partition {p}: rows from offset {offset:,} on are lost, Kafka deleted them before they "
         "were read (retention): keep rows for longer, and start again with another checkpoint"

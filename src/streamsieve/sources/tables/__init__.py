@@ -2,7 +2,7 @@
 
 ================ =================================================================
 reading          a file as a table, by its format and the options for reading it
-files            one file as checked Arrow record batches: Parquet, Arrow IPC
+files            a file as validated Arrow record batches: Parquet, Arrow IPC
 text, dialect    CSV of any dialect and JSON lines, compressed or not; separators, decimal marks, encodings
 nested           objects within rows of JSON as columns
 converted        workbooks, databases, JSON arrays, standard input
@@ -14,7 +14,7 @@ encoding, dates  text and dates as numbers
 refusals         columns that cannot be offered, in one error
 blocks           some columns of all files as one array
 frames           dataframes of any library as matrices
-transpose        text or sparse rows written again, in a temporary folder, to be read by columns
-fingerprint      evidence that files are those of an earlier run
+transpose        text or sparse rows converted to temporary files that can be read by columns
+fingerprint      samples by which files are recognized as those of an earlier run
 ================ =================================================================
 """

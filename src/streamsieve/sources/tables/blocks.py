@@ -11,7 +11,7 @@ from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.files import Table
 from streamsieve.sources.tables.layout import matrix
 
-#: Values that are in memory twice, as Arrow columns and in the array they are copied to: 32 MB.
+#: Values held twice at a time, as Arrow columns and in the array they are copied to: 32 MB.
 READ_VALUES = 2**22
 
 

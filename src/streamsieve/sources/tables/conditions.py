@@ -1,4 +1,4 @@
-"""Which rows are read: simple comparisons such as ``age>=18``, and rows whose target is known."""
+"""Filters of rows: simple comparisons such as ``age>=18``, and rows whose target is known."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from streamsieve._doors import way
+from streamsieve._advice import by_interface
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources.tables.files import TableFile, named, plain
 
@@ -28,7 +28,7 @@ _FUNCTIONS = {
 
 @dataclass(frozen=True)
 class Condition:
-    """A comparison of a column with a value; a missing value fulfills none."""
+    """A comparison of a column with a value; missing values never fulfill it."""
 
     column: str
     operator: str
@@ -47,7 +47,7 @@ class Condition:
             return getattr(pc, _FUNCTIONS[self.operator])(column.cast(scalar.type), scalar)
 
     def scalar(self, type_: Any) -> Any:
-        """Return the value in the type of the column, or say why they cannot be compared."""
+        """Return the value in the type of the column; raise an error if they cannot be compared."""
         import pyarrow as pa  # noqa: PLC0415
 
         type_ = plain(type_)
@@ -102,7 +102,7 @@ def is_missing(column: Any) -> Any:
 
 
 def missing_labels(file: Table, target: str) -> SourceError:
-    """Return the error about labels that are missing: how many, where, and the way out."""
+    """Return the error for missing labels: how many, where, and what to do."""
     if not isinstance(file, TableFile):  # a stream may be readable once
         return SourceError(
             f"{file.shown}: the target column {target!r} has missing values: drop those rows or fill them in"
@@ -116,5 +116,5 @@ def missing_labels(file: Table, target: str) -> SourceError:
     return SourceError(
         f"{file.shown}: the target column {target!r} has missing values ({total:,} of {row:,} rows, at row "
         f"{where}{', ...' * (total > len(first))}): leave those rows out with "
-        f"{way('drop_missing_target=True', '--drop-missing-target')}, or fill them in"
+        f"{by_interface('drop_missing_target=True', '--drop-missing-target')}, or fill them in"
     )

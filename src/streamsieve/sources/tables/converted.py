@@ -8,29 +8,25 @@ import math
 import shutil
 import sqlite3
 import sys
-import threading
-import urllib.parse
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from streamsieve._doors import given, way
+from streamsieve._advice import as_argument, by_interface
 from streamsieve._parameters import did_you_mean
 from streamsieve._paths import STDIN
 from streamsieve._text import in_a_line
-from streamsieve._threads import answering
 from streamsieve.exceptions import SourceError
+from streamsieve.sources import databases
 from streamsieve.sources.checks import some
-from streamsieve.sources.statements import ended_by_ctrl_c, one_statement
+from streamsieve.sources.statements import one_query
 from streamsieve.sources.tables.dialect import LINES, header_line, is_number
 from streamsieve.sources.tables.files import READ_ROWS, IpcTable
 from streamsieve.sources.tables.fingerprint import StablePrefix
 from streamsieve.sources.tables.nested import OBJECTS, check_levels, flat_row
 from streamsieve.sources.tables.transpose import full_disk_named, scratch_folder
 
-T = TypeVar("T")
 _NUMBERS, _DATES = (int, float), (dt.date, dt.datetime)
 #: Texts that mean a missing value, as in CSV files.
 _MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "#N/A")
@@ -43,7 +39,7 @@ class ConvertedTable(IpcTable):
 
     @property
     def stored(self) -> Path:
-        """The temporary Arrow file; one that went away with its owner is written again."""
+        """The temporary Arrow file; it is written again if it was removed with its owner."""
         if self._copy is None or not self._copy.exists():
             folder = scratch_folder(self)
             with full_disk_named(folder):
@@ -55,12 +51,12 @@ class ConvertedTable(IpcTable):
         """Write an Arrow file, and return its path."""
 
     def lasting(self) -> StablePrefix:
-        """Return the whole file, which never grows: its bytes say nothing about where its rows are."""
+        """Return the whole file, which may not grow, because rows have no known place in its bytes."""
         return StablePrefix(self.path, self.path.stat().st_size, grows=False)
 
 
 class ExcelTable(ConvertedTable):
-    """A sheet of a workbook; the first row after those to skip names the columns."""
+    """A sheet of a workbook; the first row after skipped ones names the columns."""
 
     def __init__(self, path: Path, sheet: str | None, na: Sequence[str], skip_rows: int = 0) -> None:
         self._sheet, self._na, self._skip = sheet, na, skip_rows
@@ -90,14 +86,14 @@ class ExcelTable(ConvertedTable):
         return write_rows(names, [rows[1:]], target, self._na)
 
     def lines_before(self, name: str) -> int:
-        """Return how many rows stand before one that names a column."""
+        """Return the number of rows before the one that names a column."""
         return header_line(self._head, name)
 
     def no_names(self, name: str) -> str:
-        """Return which other sheets may have the column."""
+        """Return a hint at other sheets that may have the column."""
         del name
         others = [] if self._sheet else self._sheets[1:]
-        ways = (given("sheet", each) for each in others[:3])
+        ways = (as_argument("sheet", each) for each in others[:3])
         return f"; this is the first of {len(others) + 1} sheets: {' or '.join(ways)}" if others else ""
 
     def _name(self, there: list[str]) -> str:
@@ -110,13 +106,13 @@ class ExcelTable(ConvertedTable):
             )
         if self._sheet is None and len(there) > 1:
             self.remarks.append(
-                f"sheet {wanted!r}, the first of {len(there)} (choose by {way('sheet', '--sheet')})"
+                f"sheet {wanted!r}, the first of {len(there)} (choose by {by_interface('sheet', '--sheet')})"
             )
         return wanted
 
 
 class JsonArrayTable(ConvertedTable):
-    """A JSON array of objects, which has to be in memory to be parsed."""
+    """A JSON array of objects, which is parsed in memory."""
 
     def _convert(self, target: Path) -> Path:
         content = self.path.read_bytes()
@@ -134,13 +130,13 @@ class JsonArrayTable(ConvertedTable):
         rows = [flat_row(row) for row in rows]
         places = list(dict.fromkeys(place for row in rows for place in row))
         objects = {place[:level] for place in places for level in range(1, len(place))}
-        # an object that is null in some rows is no column beside its fields
+        # an object that is null in some rows is not a column besides its fields
         places = [
             each for each in places if each not in objects or any(row.get(each) is not None for row in rows)
         ]
         if not places:
             raise SourceError(f"{self.shown} holds no rows: there is nothing to stream")
-        names = [".".join(place) for place in places]  # two places of one name are refused with the columns
+        names = [".".join(place) for place in places]  # duplicate names are refused with the columns
         made = [name for name in names if name not in keys]
         if made:
             self.remarks.append(f"{OBJECTS}: {some(made, 3)}")
@@ -155,96 +151,46 @@ class SqlTable(ConvertedTable):
         super().__init__(path)
 
     def _query(self, tables: Sequence[str]) -> str:
-        """Return the query, or say how to write one."""
+        """Return the query; if there is none, the error says how to write one."""
         if self._sql is not None:
-            return one_statement(self._sql)
+            return one_query(self._sql)
         name = tables[0] if tables else "NAME"
         quoted = name if name.isidentifier() else f'"{name}"'
         example = f"select * from {quoted}"  # noqa: S608 - to be read, not run
         raise SourceError(
             f"{self.shown} is a database with the tables {some(tables)}: say which rows to read, "
-            f"{given('sql', example)}"
+            f"{as_argument('sql', example)}"
         )
-
-    def _no_result(self) -> SourceError:
-        return SourceError(f"{self.shown}: the query gives no rows: begin it with select")
 
     def _failed(self, error: Exception) -> SourceError:
         why = in_a_line(error)
-        return SourceError(f"{self.shown}: the query failed: {why}: correct {way('sql', '--sql')}")
+        return SourceError(f"{self.shown}: the query failed: {why}: correct {by_interface('sql', '--sql')}")
 
 
 class SqliteTable(SqlTable):
-    """The result of a query to an SQLite file, which is opened to be read only."""
+    """The result of a query to an SQLite file, which is opened read-only."""
 
     def _convert(self, target: Path) -> Path:
-        address = f"file:{urllib.parse.quote(str(self.path))}?mode=ro"
         try:
-            with closing(sqlite3.connect(address, uri=True, check_same_thread=False)) as connection:
-                tables = [
-                    name
-                    for (name,) in connection.execute(
-                        "select name from sqlite_master where type in ('table', 'view')"
-                    )
-                ]
-                cursor = _interruptible(connection, lambda: connection.execute(self._query(tables)))
-                names = [each[0] for each in cursor.description or ()]
-                if not names:
-                    raise self._no_result()
-                return write_rows(names, _Fetched(connection, self._query(tables)), target)
+            with databases.sqlite(self.path) as connection:
+                named = "select name from sqlite_master where type in ('table', 'view')"
+                tables = [name for (name,) in connection.execute(named)]
+                found = databases.SqliteRows(connection, self._query(tables))
+                return write_rows(found.names, found, target)
         except sqlite3.Error as error:
             raise self._failed(error) from error
 
 
-class _Fetched:
-    """The rows of a query, a batch at a time, as often as they are asked for."""
-
-    def __init__(self, connection: sqlite3.Connection, query: str) -> None:
-        self._connection, self._query = connection, query
-
-    def __iter__(self) -> Iterator[list[Any]]:
-        connection = self._connection
-        cursor = _interruptible(connection, lambda: connection.execute(self._query))
-        while rows := _interruptible(connection, lambda: cursor.fetchmany(READ_ROWS)):
-            yield rows
-
-
-def _interruptible(connection: sqlite3.Connection, call: Callable[[], T]) -> T:
-    """Return what SQLite answers, or end the query: SQLite itself does not look at signals."""
-    ended = threading.Event()
-
-    def work() -> T:
-        try:
-            return call()
-        finally:
-            ended.set()
-
-    try:
-        return answering(work)
-    except KeyboardInterrupt:
-        connection.interrupt()
-        ended.wait()
-        raise
-
-
 class DuckTable(SqlTable):
-    """The result of a query to a DuckDB file, which is opened to be read only."""
+    """The result of a query to a DuckDB file, which is opened read-only."""
 
     def _convert(self, target: Path) -> Path:
+        duckdb = databases.driver("duckdb")
         try:
-            import duckdb  # noqa: PLC0415
-        except ImportError as error:
-            raise SourceError(
-                f"{self.shown}: reading DuckDB files needs duckdb: pip install 'streamsieve[duckdb]'"
-            ) from error
-        try:
-            with duckdb.connect(str(self.path), read_only=True) as connection, ended_by_ctrl_c():
+            with databases.duck(self.path) as connection:
                 tables = [name for (name, *_) in connection.execute("show tables").fetchall()]
-                found = connection.sql(self._query(tables))
-                if found is None:
-                    raise self._no_result()
-                reader: Any = found.to_arrow_reader(READ_ROWS)
-                return _write(reader.schema, reader, target)
+                schema, batches = databases.duck_result(connection, self._query(tables), READ_ROWS)
+                return _write(schema, batches, target)
         except duckdb.Error as error:
             raise self._failed(error) from error
 
@@ -267,9 +213,9 @@ def spooled(owner: object) -> Path:
 def write_rows(
     names: Sequence[str], batches: Iterable[Sequence[Any]], target: Path, na: Sequence[str] = ()
 ) -> Path:
-    """Write rows of Python values as an Arrow file.  They are gone through twice: types first.
+    """Write rows of Python values as an Arrow file, in two passes: types first.
 
-    A column of nothing but numbers, or of dates, keeps its type; any other becomes text.
+    A column of numbers only, or of dates only, keeps its type; any other becomes text.
     """
     import pyarrow as pa  # noqa: PLC0415
 
@@ -309,7 +255,7 @@ def _type(kind: set[type]) -> Any:
     if all(issubclass(each, _NUMBERS) for each in kind):
         return pa.float64()
     if any(issubclass(each, (dict, list)) for each in kind):
-        return pa.binary()  # no feature can be made of it
+        return pa.binary()  # cannot become a feature
     return pa.timestamp("us") if all(issubclass(each, _DATES) for each in kind) else pa.string()
 
 

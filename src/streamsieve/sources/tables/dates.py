@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from streamsieve._doors import given
+from streamsieve._advice import as_argument
 from streamsieve.protocols import FloatArray
 
-#: What a column of text holds if all of its texts are dates.
+#: Kind of a column of text that holds dates only.
 DATES = "dates"
-#: Proportion of the different texts from which on a column is meant to hold dates.
+#: Proportion of dates among the distinct texts from which on a column is meant to hold dates.
 MEANT = 0.8
 _DAY = 86_400 * 10**6  # in microseconds
 _TIME = r"(?:[ T](?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<fraction>\.\d+)?)?Z?)?"
@@ -24,8 +24,8 @@ _YEAR_FIRST = rf"^(?P<year>\d{{4}})(?P<a>[-/.])(?P<one>\d{{1,2}})(?P<b>[-/.])(?P
 class DateOrder:
     """How dates are written in a column of text.
 
-    ``form`` is their form as strptime knows it, empty if there are several; ``ambiguous`` dates are as valid
-    with day and month exchanged.
+    ``form`` is their strptime format, empty if there are several; ``ambiguous`` dates are also valid with day
+    and month exchanged.
     """
 
     month_first: bool
@@ -40,7 +40,7 @@ class DateOrder:
         return date.replace("%d", "day").replace("%m", "month").replace("%Y", "year")
 
     def days(self, column: Any) -> Any:
-        """Return a piece of the column as days since 1970; a text without a date is missing."""
+        """Return part of the column as days since 1970; NaN for texts that are not dates."""
         import pyarrow as pa  # noqa: PLC0415
 
         codes = _plain(column).dictionary_encode()
@@ -57,7 +57,7 @@ class DateOrder:
 
 @dataclass
 class WrittenDates:
-    """Whether the texts of a column are dates, and in which order: fed with its different values."""
+    """Inference of whether the texts of a column are dates, and in which order, from its distinct values."""
 
     texts: int = 0
     dates: int = 0
@@ -68,7 +68,7 @@ class WrittenDates:
     forms: set[str] = field(default_factory=set)
 
     def look(self, values: Any) -> None:
-        """Take notice of some different values of the column; missing and blank ones say nothing."""
+        """Examine some distinct values of the column; missing and blank ones are ignored."""
         import pyarrow.compute as pc  # noqa: PLC0415
 
         texts = _plain(values).drop_null()
@@ -86,11 +86,11 @@ class WrittenDates:
 
     @property
     def meant(self) -> bool:
-        """Whether the column is meant to hold dates, although some of its texts may be none."""
+        """Whether the column is meant to hold dates, although some of its texts may not be dates."""
         return self.dates > 0 and self.dates >= MEANT * self.texts
 
     def order(self, *, month_first: bool) -> DateOrder | None:
-        """Return the order that all texts have; ``month_first`` decides where both are possible."""
+        """Return the order common to all texts; ``month_first`` decides if both are possible."""
         if not self.dates or self.dates < self.texts or not (self.day_first or self.month_first):
             return None
         months = month_first if self.day_first and self.month_first else self.month_first
@@ -99,11 +99,11 @@ class WrittenDates:
         return DateOrder(months, both, _exchanged(form) if months else form)
 
     def problem(self) -> str:
-        """Return why texts that are meant as dates cannot be read as such, and the way out."""
+        """Return why texts that are meant as dates cannot be read as such, and what to do."""
         if self.others:
             return (
                 f"holds dates, and other texts such as {self.others[0]!r}: if they mean missing values, say "
-                f"{given('na', self.others)}"
+                f"{as_argument('na', self.others)}"
             )
         return (
             f"holds dates with the day first, such as {self.examples[0]!r}, and others with the month first: "
@@ -112,12 +112,12 @@ class WrittenDates:
 
 
 def is_date(kind: str) -> bool:
-    """Whether a kind of values is a day or a moment."""
+    """Whether values of a kind are dates or timestamps."""
     return kind.startswith(("timestamp", "date32", "date64", DATES))
 
 
 def days(column: Any) -> Any:
-    """Return dates of a type of their own as days since 1970, with fractions."""
+    """Return values of a date type as days since 1970, with fractions."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -126,7 +126,7 @@ def days(column: Any) -> Any:
 
 
 def order_of(texts: Any, *, month_first: bool = False) -> DateOrder | None:
-    """Return how dates are written in some texts, or None if there is a text that is no date."""
+    """Return how dates are written in some texts, or None if a text is not a date."""
     import pyarrow as pa  # noqa: PLC0415
 
     found = WrittenDates()
@@ -145,7 +145,7 @@ def _plain(column: Any) -> Any:
 
 
 def _days(texts: Any, *, month_first: bool) -> FloatArray:
-    """Return texts as days since 1970; NaN where a text is missing or no date."""
+    """Return texts as days since 1970; NaN where a text is missing or not a date."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -176,14 +176,14 @@ _NUMBERS = ("one", "two", "year", "hour", "minute", "second")
 
 
 def _numbers(digits: Any, type_: Any) -> Any:
-    """Return digits as numbers; none are 0."""
+    """Return digits as numbers; 0 where there are none."""
     import pyarrow.compute as pc  # noqa: PLC0415
 
     return pc.if_else(pc.equal(digits, ""), "0", digits).cast(type_).to_numpy()
 
 
 def _forms(dates: Any) -> set[str]:
-    """Return the forms of some dates for strptime, as if the day came first."""
+    """Return the strptime formats of some dates, as if the day came first."""
     import pyarrow.compute as pc  # noqa: PLC0415
 
     shapes = pc.replace_substring_regex(dates, r"(:\d{2}:\d{2})\.\d+", r"\1.%f")
@@ -198,7 +198,7 @@ def _forms(dates: Any) -> set[str]:
 
 
 def _exchanged(form: str) -> str:
-    """Return a form with the month first; one with the year first has no other order."""
+    """Return a format with the month first; formats with the year first are unchanged."""
     if form.startswith("%Y"):
         return form
     return form.replace("%d", "%-").replace("%m", "%d").replace("%-", "%m")

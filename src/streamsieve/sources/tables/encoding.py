@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Categories up to which a text column is encoded.
 MOST_CATEGORIES = 50
-#: What a missing text is called: a category of its own, as in scikit-learn.
+#: Name of the category for missing texts; a category of its own, as in scikit-learn.
 MISSING = "missing"
 
 
@@ -34,8 +35,8 @@ class Categories:
         return [str(name) for name in self.encoder.get_feature_names_out([self.column])]
 
     def encode(self, column: Any) -> FloatArray:
-        """Return the indicators of a piece of the column."""
-        if not len(column):  # scikit-learn refuses to transform nothing
+        """Return the indicators of part of the column."""
+        if not len(column):  # scikit-learn refuses empty input
             return np.empty((0, len(self.names)))
         encoded: FloatArray = self.encoder.transform(_texts(column)[:, None])
         return encoded
@@ -54,7 +55,7 @@ class Codes:
         return [self.column]
 
     def encode(self, column: Any) -> FloatArray:
-        """Return the codes of a piece of the column."""
+        """Return the codes of part of the column."""
         codes: FloatArray = np.searchsorted(np.array(self.levels, object), _texts(column)).astype(np.float64)
         return codes[:, None]
 
@@ -64,11 +65,11 @@ def categories_of(
     batches: Iterable[tuple[Table, Any]],
     refusals: Refusals,
     nominal: Sequence[str] = (),
-) -> tuple[dict[str, Categories | Codes], dict[str, list[str]]]:
-    """Return encoders of text columns, found in one pass, and columns without one, by the reason.
+) -> tuple[dict[str, Categories | Codes], dict[str, list[str]], dict[str, Choices]]:
+    """Return encoders of text columns, found in one pass, columns without one, and lists of choices.
 
-    Those of ``nominal`` become codes, of any number of levels; ``refusals`` take note of text that was meant
-    as numbers.
+    The ``nominal`` columns become codes, with any number of levels; text that was meant as numbers is
+    reported to ``refusals``.
     """
     from sklearn.preprocessing import OneHotEncoder  # noqa: PLC0415 - the sources are cheap to import
 
@@ -80,6 +81,7 @@ def categories_of(
                 refusals.look_at_text(name, seen - {MISSING}, file)
                 known.update(seen)
     encoders, left_out = dict[str, Categories | Codes](), dict[str, list[str]]()
+    choices = {name: found for name, known in levels.items() if (found := choices_of(known))}
     for name, known in levels.items():
         if len(known) < 2:
             left_out.setdefault("constant text", []).append(name)
@@ -95,7 +97,29 @@ def categories_of(
                 feature_name_combiner=_named,
             )
             encoders[name] = Categories(name, encoder.fit(np.array([[min(known)]], object)))
-    return encoders, left_out
+    return encoders, left_out, choices
+
+
+class Choices(NamedTuple):
+    """Choices of which each text of a column lists some, with separators between them."""
+
+    sep: str
+    names: list[str]
+
+
+def choices_of(values: Iterable[str]) -> Choices | None:
+    """Return the choices if texts are lists of some, as surveys export them; else None.
+
+    They are if there are fewer choices than different lists, and each stands in several of them.
+    """
+    values = [value for value in values if value != MISSING]
+    for sep in (", ", ";", "|", ","):
+        lists = [value.split(sep) for value in values]
+        counts = Counter(choice.strip() for each in lists for choice in each if choice.strip())
+        several = sum(len(each) > 1 for each in lists)
+        if 2 * several > len(lists) and 1 < len(counts) < len(values) and min(counts.values()) > 1:
+            return Choices(sep, sorted(counts))
+    return None
 
 
 def _named(column: str, value: str) -> str:
@@ -127,7 +151,7 @@ def encoded(
 
 
 def _texts(column: Any) -> Any:
-    """Return text as an array of objects; what is missing is a text, too."""
+    """Return text as an array of objects; missing values become a text, too."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
 

@@ -1,7 +1,7 @@
-"""One file of a table, read as checked Arrow record batches: what all formats share, Parquet, Arrow IPC.
+"""A file read as validated Arrow record batches: base class of all formats, Parquet, Arrow IPC.
 
-Arrow trusts what it reads.  Here every batch is validated in full before anybody looks at a value, and
-whatever the readers raise becomes a ``SourceError`` that names the file and the place.
+Arrow trusts its input.  Here every batch is validated in full before a value is used, and errors of the
+readers become a ``SourceError`` that names the file and the place.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import lzma
 import re
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar
 
-from streamsieve._doors import given
+from streamsieve._advice import as_argument
 from streamsieve._text import in_a_line
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.tables.fingerprint import StablePrefix, lasting_ipc, lasting_parquet
@@ -27,14 +28,16 @@ READ_ROWS = 65_536
 class Table(ABC):
     """Rows with named columns, read as record batches.
 
-    ``schema`` holds the columns' Arrow types; ``n_rows`` is what the table claims, None if it does not.
-    Errors name the table as ``shown`` and end with ``advice``, or with what the complaint itself suggests.
+    ``schema`` has the Arrow types of the columns; ``n_rows`` is the number of rows that the table claims, or
+    None.  Errors name the table as ``shown`` and end with ``advice``, or with advice on the specific error.
     """
 
     n_rows: int | None = None
     advice: str | None = None
     #: Whether some columns can be read without the others.
     by_column: ClassVar[bool] = True
+    #: Columns with one value in all rows, which are not stored in the table.
+    constants: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, shown: str) -> None:
         self.shown = shown
@@ -43,42 +46,51 @@ class Table(ABC):
             self.names: list[str] = self.schema.names  # decodes them
 
     def lines_before(self, name: str) -> int:
-        """Return how many lines stand before one that names a column, where a later one does; else 0."""
+        """Return the number of lines before a later one that names a column; 0 if there is none."""
         del name
         return 0
 
     def no_names(self, name: str) -> str:
-        """Return why a column may be missing: the table is transposed, or has no line of names."""
+        """Return why a column may be missing: the table is transposed, or has no header."""
         del name
         return ""
 
     def as_written(self, name: str) -> Table:
-        """Return the table with one column as it is written, where its numbers may lose digits."""
+        """Return the table with one column as it is written, if its numbers may lose digits."""
         del name
         return self
 
     @abstractmethod
     def _look(self) -> Any:
-        """Return the schema, and set ``n_rows`` if the table says it."""
+        """Return the schema, and set ``n_rows`` if the table knows it."""
 
     @abstractmethod
     def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
-        """Return how many of the rows to skip were skipped already, and the batches from there on."""
+        """Return how many of the rows to skip have been skipped, and the batches from there on."""
 
     def batches(self, columns: Sequence[str], size: int = READ_ROWS, skip: int = 0) -> Iterator[Any]:
         """Yield record batches of these columns, of about ``size`` rows at most, after ``skip`` rows."""
         size = min(size, READ_ROWS)
+        stored = [name for name in columns if name not in self.constants] or self.names[:1]
         with named(self.shown, advice=self.advice):
-            row, batches = self._read(columns, size, skip)
+            row, batches = self._read(stored, size, skip)
         for batch in self._validated(batches, row):
             first, row = row, row + batch.num_rows
             if row > max(first, skip):
-                yield decoded(batch.select(columns).slice(max(skip - first, 0)))
+                yield decoded(self._completed(batch, columns).slice(max(skip - first, 0)))
         if row < skip:
             raise SourceError(
                 f"start lies after {skip:,} rows of {self.shown}, but it has {row:,}: resume with the data "
                 "the position came from"
             )
+
+    def _completed(self, batch: Any, columns: Sequence[str]) -> Any:
+        """Return these columns of a batch, with those that are not stored."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        for name in self.constants.keys() & columns:
+            batch = batch.append_column(name, pa.repeat(self.constants[name], batch.num_rows))
+        return batch.select(columns)
 
     def _validated(self, batches: Iterable[Any], row: int = 0) -> Iterator[Any]:
         stream = iter(batches)
@@ -95,7 +107,7 @@ class Table(ABC):
 class TableFile(Table):
     """A table in a file; a converted copy is shown as the user's file.
 
-    ``remarks`` say what was found out about the way it is written.
+    ``remarks`` describe its inferred dialect.
     """
 
     #: Whether rows may be added at the end, line by line.
@@ -105,6 +117,16 @@ class TableFile(Table):
         self.path = path
         self.remarks: list[str] = []
         super().__init__(shown or str(path))
+
+    def add_constants(self, said: Mapping[str, float | str | None]) -> None:
+        """Add what the names of folders say, unless the table has a column of that name."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        for name, value in said.items():
+            if name not in self.schema.names:
+                scalar = pa.scalar(value, pa.float64() if isinstance(value, float) else pa.string())
+                self.constants = {**self.constants, name: scalar}
+                self.schema = self.schema.append(pa.field(name, scalar.type))
 
     @abstractmethod
     def lasting(self) -> StablePrefix:
@@ -127,7 +149,7 @@ class ParquetTable(TableFile):
 
     @contextmanager
     def kept_open(self) -> Iterator[None]:
-        """Context: the footer, which is long when there are many columns, is parsed only once."""
+        """Context manager in which the footer, long for many columns, is parsed only once."""
         with named(self.shown):
             self._kept = self._open()
         try:
@@ -157,8 +179,8 @@ class ParquetTable(TableFile):
 class IpcTable(TableFile):
     """An Arrow IPC file (Feather 2) or stream, compressed or not.
 
-    Not read through Arrow's datasets: their threads compute on batches that were not validated, and a
-    damaged file then ends the process.
+    It is not read through Arrow datasets: their threads compute on batches that were not validated, so a
+    damaged file would crash the process.
     """
 
     @property
@@ -208,21 +230,21 @@ class IpcTable(TableFile):
 
 
 def _quick(schema: Any) -> list[int]:
-    """Return the place of a column that is quick to read, to count rows by."""
+    """Return the position of a column that is quick to read, to count rows."""
     from pyarrow import types as t  # noqa: PLC0415
 
     return [next((k for k, type_ in enumerate(schema.types) if t.is_primitive(type_)), 0)]
 
 
 def plain(type_: Any) -> Any:
-    """Return the type of the values of a column, whichever way they are encoded."""
+    """Return the type of the values of a column, whatever their encoding."""
     from pyarrow import types as t  # noqa: PLC0415
 
     return type_.value_type if t.is_dictionary(type_) or t.is_run_end_encoded(type_) else type_
 
 
 def decoded(batch: Any) -> Any:
-    """Return a record batch without run-end encoding, which Arrow does not cast."""
+    """Return a record batch without run-end encoding, which Arrow cannot cast."""
     import pyarrow as pa  # noqa: PLC0415
     import pyarrow.compute as pc  # noqa: PLC0415
     from pyarrow import types as t  # noqa: PLC0415
@@ -235,7 +257,7 @@ def decoded(batch: Any) -> Any:
 
 
 def need_pyarrow() -> None:
-    """Refuse to go on without pyarrow, and say how to get it."""
+    """Raise an error that says how to install pyarrow if it is missing."""
     try:
         import pyarrow as pa  # noqa: F401, PLC0415
     except ImportError as error:
@@ -246,7 +268,7 @@ def need_pyarrow() -> None:
 
 @contextmanager
 def named(shown: str, row: int | None = None, advice: str | None = None) -> Iterator[None]:
-    """Context: what Arrow complains about becomes a ``SourceError`` with the table and the place."""
+    """Context manager that turns errors of Arrow into a ``SourceError`` with the table and the place."""
     import pyarrow as pa  # noqa: PLC0415
 
     try:
@@ -264,16 +286,16 @@ def named(shown: str, row: int | None = None, advice: str | None = None) -> Iter
     ) as error:
         place = "" if row is None else f" after row {row:,}"
         text = in_a_line(error)
-        if advice is None or _is_not_utf8(text):  # whatever else is odd, the encoding comes first
+        if advice is None or _is_not_utf8(text):  # a wrong encoding is the first thing to mend
             advice = _advice(text)
         raise SourceError(f"{shown} cannot be read{place}: {text[:300]}; {advice}") from error
 
 
 def not_utf8() -> str:
-    """Return what is said of bytes that are no UTF-8."""
+    """Return the text of the error for bytes that are not UTF-8."""
     return (
-        f"is not UTF-8 text: say how it is encoded, {given('encoding', 'latin-1')} (cp1252 for files of "
-        "Windows programs), or save the file as UTF-8"
+        f"is not UTF-8 text: say how it is encoded, {as_argument('encoding', 'cp1252')} (Western Europe, "
+        "like latin-1, with the signs that Windows adds), or save the file as UTF-8"
     )
 
 
@@ -282,17 +304,17 @@ def _is_not_utf8(text: str) -> bool:
 
 
 def _advice(text: str) -> str:
-    """Return what to do about a complaint of a reader."""
+    """Return advice on an error of a reader."""
     if _is_not_utf8(text):
         return f"it {not_utf8()}"
     if found := re.search(r"conversion error to \w+.*: invalid value '(.*?)'", text):
         return (
             "the rows before hold another type in that column: if it means a missing value, say "
-            f"{given('na', found[1])}; otherwise correct it, or leave the column out"
+            f"{as_argument('na', found[1])}; otherwise correct it, or leave the column out"
         )
     if re.search(r"Expected \d+ columns", text):
         return (
             "a line has more or fewer cells than the first one: repair it, or, if the separator was "
-            f"mistaken, say {given('sep', ';')}"
+            f"mistaken, say {as_argument('sep', ';')}"
         )
     return "the file is damaged or not what its suffix says: repair it, write it again, or leave it out"

@@ -1,4 +1,4 @@
-"""Evidence that files are what they were, at a cost that does not grow with them."""
+"""Samples of files, by which they are recognized at a cost independent of their size."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from streamsieve.exceptions import SourceError
 from streamsieve.sources.identity import another_stream, digest
 from streamsieve.sources.text_extent import opened
 
-#: Bytes looked at: at either end, and in pieces spread evenly in between.
+#: Bytes sampled: at either end, and in pieces spread evenly in between.
 END_BYTES, PIECES, PIECE_BYTES = 2**16, 16, 2**12
 _ARROW_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 @dataclass(frozen=True)
 class StablePrefix:
-    """A file, and how many bytes at its front stay as they are when rows are added at its end.
+    """A file, and how many of its first bytes do not change when rows are appended.
 
-    Where bytes at the end say nothing about rows at the end, as in compressed text, it never ``grows``.
+    A file in which appended rows may change any byte, such as compressed text, never ``grows``.
     """
 
     path: Path
@@ -30,12 +30,12 @@ class StablePrefix:
     grows: bool = True
 
     def identity(self) -> dict[str, Any]:
-        """Return the name, and evidence of the content, as JSON."""
+        """Return the name and a digest of samples as JSON."""
         return {"name": self.path.name, "bytes": self.n_bytes, "digest": sample(self.path, self.n_bytes)}
 
 
 def sample(path: Path, length: int) -> str:
-    """Return a digest of both ends of the first ``length`` bytes, and of some pieces in between."""
+    """Return a digest of both ends of the first ``length`` bytes, and of pieces in between."""
     reads = [(0, min(END_BYTES, length)), (max(0, length - END_BYTES), length)]
     between = length - 2 * END_BYTES
     reads += [
@@ -49,7 +49,7 @@ def sample(path: Path, length: int) -> str:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[BinaryIO, int]]:
-    """Context: a file and its size; trouble names the file."""
+    """Context manager with a file and its size; errors name the file."""
     try:
         with opened(path) as file:
             yield file, os.fstat(file.fileno()).st_size
@@ -63,14 +63,14 @@ def _read(file: BinaryIO, low: int, high: int) -> bytes:
 
 
 def lasting_parquet(path: Path) -> StablePrefix:
-    """Parquet keeps its footer last, and adding row groups writes another one."""
+    """Return the part before the footer, which is rewritten when row groups are appended."""
     with _opened(path) as (file, size):
         length = int.from_bytes(_read(file, size - 8, size - 4), "little")
     return StablePrefix(path, max(0, size - 8 - length))
 
 
 def lasting_ipc(path: Path) -> StablePrefix:
-    """Arrow IPC ends with a mark, and in the file format with a footer after it."""
+    """Return the part before the end mark and the footer of an Arrow IPC file."""
     with _opened(path) as (file, size):
         end = size
         if _read(file, size - 6, size) == b"ARROW1":
@@ -81,7 +81,7 @@ def lasting_ipc(path: Path) -> StablePrefix:
 
 
 def check_files(known: Sequence[Mapping[str, Any]], files: Sequence[StablePrefix]) -> None:
-    """Refuse files that are missing, in another order, shorter or changed; the stream may have grown."""
+    """Refuse files that are missing, reordered, shorter or changed; rows may have been appended."""
     names = [file.path.name for file in files]
     for number, was in enumerate(known):
         if number >= len(files):
@@ -113,7 +113,7 @@ def _misplaced(number: int, was: str, names: Sequence[str]) -> str:
 
 
 def check_last_line(known: Sequence[Mapping[str, Any]], files: Sequence[StablePrefix]) -> None:
-    """Refuse text whose last line went on after it had been read: half of a number was learned."""
+    """Refuse text whose last line was continued after it was read: half of a number was learned."""
     if not known:
         return
     path, end = files[len(known) - 1].path, known[-1]["bytes"]

@@ -1,4 +1,4 @@
-"""Dataframes of any library, cut into float64 matrices piece by piece."""
+"""Dataframes of any library, converted to float64 matrices piece by piece."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from streamsieve.sources.weights import as_weights
 
 
 def as_frame(X: Any) -> Any:
-    """Return a narwhals frame over pandas, polars, Arrow or anything that speaks Arrow, else None."""
+    """Return a narwhals frame over pandas, polars, Arrow or anything with an Arrow interface, else None."""
     import narwhals as nw  # noqa: PLC0415 - most sources do not need it
 
     if nw.dependencies.is_into_dataframe(X):
@@ -46,7 +46,7 @@ def as_frame(X: Any) -> Any:
 
 
 def _from_stream(X: Any, read: Callable[[Any], Any]) -> Any:
-    """Read an object that says that it has an Arrow interface."""
+    """Read an object that claims to have an Arrow interface."""
     try:
         return read(X)
     except (TypeError, ValueError, NotImplementedError) as error:
@@ -80,13 +80,13 @@ def split_weight(frame: Any, weight: Any) -> tuple[Any, Any]:
             f"the columns are {some(frame.columns)}"
         )
     values = frame[weight].to_numpy()
-    if values.dtype.kind not in "cmMV":  # else refused as they are
+    if values.dtype.kind not in "cmMV":  # others are refused later
         values = cells(frame.select(weight), slice(None), slice(None), "F")[:, 0]
     return frame.drop(weight), as_weights(values, f"the values of the weight column {weight!r}")
 
 
 def refuse_non_numbers(frame: Any) -> None:
-    """Refuse columns that do not hold numbers, by name, and say the two ways out."""
+    """Refuse columns that do not hold numbers; the error names them and two solutions."""
     import narwhals as nw  # noqa: PLC0415
 
     from streamsieve._frames import refuse_text  # noqa: PLC0415 - imports scikit-learn

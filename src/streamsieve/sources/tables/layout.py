@@ -1,4 +1,4 @@
-"""Which columns of some table files are features, which one is the target, and how they become arrays."""
+"""Layout of tables: which columns are features, which one is the target, and their conversion to arrays."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from streamsieve._doors import given
+from streamsieve._advice import as_argument
 from streamsieve._parameters import did_you_mean
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
 from streamsieve.sources.tables.conditions import Condition, is_missing, missing_labels
 from streamsieve.sources.tables.dates import DATES, DateOrder, WrittenDates, is_date
-from streamsieve.sources.tables.encoding import Categories, Codes, categories_of, encoded
+from streamsieve.sources.tables.encoding import Categories, Choices, Codes, categories_of, encoded
 from streamsieve.sources.tables.files import TableFile, named, plain
 from streamsieve.sources.tables.refusals import Refusals
 from streamsieve.sources.weights import as_weights
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from streamsieve.protocols import FloatArray
     from streamsieve.sources.tables.files import Table
 
-#: Rows from which a column of text is suspected to hold dates.
+#: Number of rows examined for columns of text that may hold dates.
 LOOKED_AT = 1000
 #: Row numbers, not features: what pandas writes for its index (to Parquet, to CSV).
 _INDEX = re.compile(r"__index_level_\d+__|")
@@ -33,11 +33,11 @@ _INDEX = re.compile(r"__index_level_\d+__|")
 
 @dataclass(frozen=True)
 class Choice:
-    """Which columns and rows are wanted, and what becomes of columns that do not hold numbers.
+    """Options that select columns and rows, and decide on columns that do not hold numbers.
 
     ``features`` and ``exclude`` name columns, ``nominal`` those whose text becomes codes; ``categories`` and
-    ``dates`` say what to do with other text and with dates: "refuse" or "drop" them, or make numbers of them.
-    ``month_first`` is how to read dates such as 03/04/2024.  ``weight`` is the column of what rows weigh.
+    ``dates`` decide on other text and on dates: "refuse" or "drop" them, or convert them to numbers.
+    ``month_first`` is how to read dates such as 03/04/2024.  ``weight`` is the column with row weights.
     """
 
     features: tuple[str, ...] = ()
@@ -50,8 +50,8 @@ class Choice:
     month_first: bool = False
     weight: str | None = None
 
-    def said(self) -> dict[str, Any]:
-        """Return the choices that change values or rows, as JSON can hold them."""
+    def options(self) -> dict[str, Any]:
+        """Return the options that change values or rows, as JSON."""
         found = {
             "where": [str(each) for each in self.where],
             "drop_missing_target": self.drop_missing_target,
@@ -65,9 +65,9 @@ class Choice:
 class Layout:
     """The features in order, the target, and the Arrow type that the target has in all files.
 
-    ``raw`` are the columns that the features are made of: ``encoders`` make several of a text column, and
-    those of ``dates`` become days, of text in a known order.  ``left_out`` are the other columns, by the
-    reason.
+    ``raw`` are the columns from which features are made: ``encoders`` turn a text column into several, and
+    the columns in ``dates`` become days, for text by a known order of day and month.  ``left_out`` are the
+    other columns, by the reason, and ``choices`` the text columns that list choices.
     """
 
     features: list[str]
@@ -78,6 +78,7 @@ class Layout:
     encoders: dict[str, Categories | Codes] = field(default_factory=dict)
     dates: dict[str, DateOrder | None] = field(default_factory=dict)
     left_out: dict[str, list[str]] = field(default_factory=dict)
+    choices: dict[str, Choices] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -87,23 +88,23 @@ class Layout:
 
     @property
     def beside(self) -> list[str]:
-        """What is read beside the features: the weight and the target, as far as there are any."""
+        """Columns read besides the features: the weight and the target, if there are any."""
         return [name for name in (self.choice.weight, self.target) if name is not None]
 
     @property
     def filter_columns(self) -> list[str]:
-        """Columns that decide which rows are wanted."""
+        """Columns that determine which rows are kept."""
         target = [self.target] if self.choice.drop_missing_target and self.target is not None else []
         return [*(each.column for each in self.choice.where), *target]
 
     @property
     def labels(self) -> str | None:
-        """What the target holds: "numbers" or "text"."""
+        """Kind of the target: "numbers" or "text"."""
         return None if self.target is None else _kind(self.target_type)
 
     @property
     def filters(self) -> bool:
-        """Whether some rows are left out."""
+        """Whether rows may be left out."""
         return bool(self.choice.where) or self.choice.drop_missing_target
 
     @property
@@ -112,7 +113,7 @@ class Layout:
         return self.filters or bool(self.encoders) or bool(self.dates)
 
     def filtered(self, batch: Any, file: Table) -> Any:
-        """Return the rows of a batch that are wanted."""
+        """Return the rows of a batch that fulfill the conditions."""
         import pyarrow.compute as pc  # noqa: PLC0415
 
         masks = [each.mask(batch, file) for each in self.choice.where]
@@ -123,7 +124,7 @@ class Layout:
         return batch.filter(masks[0]) if masks else batch
 
     def prepared(self, batch: Any, file: Table) -> Any:
-        """Return the rows that are wanted, with text and dates as numbers."""
+        """Return the rows that fulfill the conditions, with text and dates as numbers."""
         if not self.prepares:
             return batch
         batch = self.filtered(batch, file)
@@ -135,7 +136,7 @@ class Layout:
 
 
 def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Layout:
-    """Settle the features and the target of files that form one stream; refuse files that differ."""
+    """Return the layout of files that form one stream; refuse files that differ."""
     first = files[0]
     kinds = kinds_of(first.shown, first.schema)
     if target is not None and target not in kinds:
@@ -164,7 +165,7 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
     written = _dates_in_text(files, offered, bare, refusals)
     offered |= dict.fromkeys(written, DATES)
     refusals.look_at_kinds(offered, choice)
-    encoders, unusable = _encoders(files, offered, bare, refusals)
+    encoders, unusable, choices = _encoders(files, offered, bare, refusals)
     refusals.check()
     typed = [name for name, kind in offered.items() if choice.dates == "number" and is_date(kind)]
     dates = {name: written.get(name) for name in typed}
@@ -176,11 +177,11 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
             f"{first.shown} has no column of numbers besides the target: its columns are {some(kinds)}"
             f"{_reasons(left_out)}"
         )
-    return Layout(features, target, target_type, raw, choice, encoders, dates, left_out)
+    return Layout(features, target, target_type, raw, choice, encoders, dates, left_out, choices)
 
 
 def _check_weight(first: Table, kinds: dict[str, str], target: str | None, choice: Choice) -> None:
-    """Refuse a column of weights that is none, or that has another part to play."""
+    """Refuse a column of weights that does not exist, is not numeric, or has another role."""
     name = choice.weight
     if name is None:
         return
@@ -194,24 +195,25 @@ def _check_weight(first: Table, kinds: dict[str, str], target: str | None, choic
 
 def _encoders(
     files: Sequence[Table], offered: dict[str, str], bare: Layout, refusals: Refusals
-) -> tuple[dict[str, Categories | Codes], dict[str, list[str]]]:
-    """Return encoders of text, and the columns that cannot be features, by the reason."""
+) -> tuple[dict[str, Categories | Codes], dict[str, list[str]], dict[str, Choices]]:
+    """Return encoders of text, the columns that cannot be features, by the reason, and lists of choices."""
     choice = bare.choice
     text = [name for name, kind in offered.items() if kind == "text"]
     rest = {name: kind for name, kind in offered.items() if kind not in ("numbers", "text")}
     dates = [name for name, kind in rest.items() if is_date(kind)]
-    other = [name for name in rest if name not in dates]
-    unusable = {"other types": other, "dates": [] if choice.dates == "number" else dates}
+    lists = [name for name, kind in rest.items() if "list<" in kind]
+    other = [name for name in rest if name not in {*dates, *lists}]
+    unusable = {"lists": lists, "other types": other, "dates": [] if choice.dates == "number" else dates}
     wanted = [name for name in text if choice.categories == "auto" or name in choice.nominal]
     unusable["text"] = [name for name in text if name not in wanted]
     if not wanted:
-        return {}, unusable
-    encoders, without = categories_of(wanted, _read(files, wanted, bare), refusals, choice.nominal)
-    return encoders, {**unusable, **without}
+        return {}, unusable, {}
+    encoders, without, found = categories_of(wanted, _read(files, wanted, bare), refusals, choice.nominal)
+    return encoders, {**unusable, **without}, found
 
 
 def _read(files: Sequence[Table], columns: list[str], bare: Layout) -> Iterator[tuple[Table, Any]]:
-    """Yield some columns of the rows that are wanted."""
+    """Yield some columns of the rows that fulfill the conditions."""
     asked = replace(bare, raw=columns)
     return ((f, asked.filtered(b, f)) for f in files for b in f.batches(asked.columns))
 
@@ -219,7 +221,7 @@ def _read(files: Sequence[Table], columns: list[str], bare: Layout) -> Iterator[
 def _dates_in_text(
     files: Sequence[Table], offered: dict[str, str], bare: Layout, refusals: Refusals
 ) -> dict[str, DateOrder]:
-    """Return the columns of text that hold nothing but dates; refuse exceptions where dates are read."""
+    """Return the columns of text that hold only dates; refuse exceptions if dates are to be converted."""
     choice, first = bare.choice, files[0]
     text = [name for name, kind in offered.items() if kind == "text" and name not in choice.nominal]
     if (
@@ -249,7 +251,7 @@ def _reasons(left_out: dict[str, list[str]]) -> str:
 
 
 def check_names(file: Table, names: Sequence[str]) -> None:
-    """Refuse names of columns that a file does not have."""
+    """Refuse names that are not columns of a file."""
     known = kinds_of(file.shown, file.schema)
     for name in names:
         if name not in known:
@@ -258,7 +260,7 @@ def check_names(file: Table, names: Sequence[str]) -> None:
 
 
 def kinds_of(shown: str, schema: Any) -> dict[str, str]:
-    """Return what each column of a table holds: "numbers", "text", or else the name of its type."""
+    """Return the kind of each column of a table: "numbers", "text", or else the name of its type."""
     kinds: dict[str, str] = {}
     for name, type_ in zip(schema.names, schema.types, strict=True):
         if _INDEX.fullmatch(name):
@@ -288,17 +290,17 @@ def _kind(type_: Any) -> str:
 
 
 def _below(file: Table, target: str) -> str:
-    """Say so where a later line names the columns, or none does."""
+    """Return a hint if a later line names the columns, or none does."""
     lines = file.lines_before(target)
     if not lines:
         return file.no_names(target)
-    return f"; line {lines + 1} names {target!r}: {given('skip_rows', lines)} begins there"
+    return f"; line {lines + 1} names {target!r}: {as_argument('skip_rows', lines)} begins there"
 
 
 def _refuse_difference(
     first: Table, kinds: dict[str, str], file: Table, target: str | None, choice: Choice
 ) -> None:
-    """Refuse files that differ in columns which are read."""
+    """Refuse files that differ in the columns that are read."""
     others = kinds_of(file.shown, file.schema)
     needed = {
         target,
@@ -318,12 +320,12 @@ def _refuse_difference(
             what = f"has a column {name!r}, which {first.shown} has not{did_you_mean(name, kinds)}"
         else:
             what = f"holds {other} in column {name!r}, but {first.shown} holds {one}"
-        leave = "" if name in needed else f", or leave it out: {given('exclude', name)}"
+        leave = "" if name in needed else f", or leave it out: {as_argument('exclude', name)}"
         raise SourceError(f"{file.shown} {what}: all files of a stream must have the same columns{leave}")
 
 
 def target_type_of(files: Sequence[Table], target: str | None) -> Any:
-    """Return the Arrow type that holds the target of all tables; refuse one that is no label or number."""
+    """Return the Arrow type that holds the target of all tables; it must hold labels or numbers."""
     import pyarrow as pa  # noqa: PLC0415
     from pyarrow import types as t  # noqa: PLC0415
 
@@ -352,7 +354,7 @@ def matrix(batch: Any, features: Sequence[str], file: Table, *, row_major: bool)
 
 
 def values_of(batch: Any, features: Sequence[str], *, row_major: bool) -> FloatArray:
-    """Return columns of a record batch as float64: the one conversion, for files, streams and tables."""
+    """Return columns of a record batch as float64; the only conversion, for files, streams and tables."""
     import pyarrow as pa  # noqa: PLC0415
 
     batch = batch.select(list(features))
@@ -364,7 +366,7 @@ def values_of(batch: Any, features: Sequence[str], *, row_major: bool) -> FloatA
 
 
 def labels(column: Any, layout: Layout, file: Table) -> npt.NDArray[Any]:
-    """Return a piece of the target as an array; a missing label is an error."""
+    """Return part of the target as an array; a missing label is an error."""
     with named(file.shown, advice=file.advice):
         column = column.cast(layout.target_type, safe=False)
         missing = is_missing(column).true_count
@@ -375,7 +377,7 @@ def labels(column: Any, layout: Layout, file: Table) -> npt.NDArray[Any]:
 
 
 def weights(column: Any, layout: Layout, file: Table) -> FloatArray:
-    """Return a piece of the column of weights as an array; a missing or negative one is an error."""
+    """Return part of the column of weights as an array; missing and negative ones are errors."""
     import pyarrow as pa  # noqa: PLC0415
 
     with named(file.shown, advice=file.advice):

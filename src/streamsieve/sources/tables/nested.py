@@ -10,18 +10,18 @@ import numpy as np
 
 from streamsieve.exceptions import SourceError
 
-#: How a remark on the data begins that says so.
+#: Beginning of the remark that objects became columns.
 OBJECTS = "objects as columns"
-#: Levels of objects and lists within each other at most: Arrow's parser calls itself for each, and ends the
-#: process where the stack ends.
+#: Maximum nesting of objects and lists: Arrow's parser is recursive, and crashes the process when the stack
+#: overflows.
 MOST_LEVELS = 100
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"')
-#: A line that is no object but null: Arrow's parser ends the process where one is the first of a block.
+#: A line that is null instead of an object: Arrow's parser crashes if a block begins with one.
 _NULL_LINE = re.compile(rb"^(?:\xef\xbb\xbf)?[ \t]*null", re.MULTILINE)
 
 
 def flat_row(row: Mapping[str, Any], before: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:
-    """Return the values of a row by where they are: the names of the objects around them, and their own."""
+    """Return the values of a row by their path: the names of the enclosing objects, and their own."""
     found: dict[tuple[str, ...], Any] = {}
     for name, value in row.items():
         place = (*before, name)
@@ -30,8 +30,8 @@ def flat_row(row: Mapping[str, Any], before: tuple[str, ...] = ()) -> dict[tuple
 
 
 def check_levels(text: bytes, shown: str) -> None:
-    """Refuse JSON with too many objects and lists within each other."""
-    # brackets in strings count only at the second look
+    """Refuse JSON that is nested too deeply."""
+    # brackets in strings are ignored only by the second, slower check
     if _most_levels(text) > MOST_LEVELS and _most_levels(_STRING.sub(b"", text)) > MOST_LEVELS:
         raise SourceError(
             f"{shown} has a row with more than {MOST_LEVELS} objects or lists within each other, too many to "
@@ -40,7 +40,7 @@ def check_levels(text: bytes, shown: str) -> None:
 
 
 def _most_levels(text: bytes) -> int:
-    """Return how deep objects and lists lie within each other at most."""
+    """Return the maximum nesting of objects and lists."""
     lower = np.frombuffer(text, np.uint8) | 32  # [ becomes {, and ] becomes }
     opening, closing = np.flatnonzero(lower == ord("{")), np.flatnonzero(lower == ord("}"))
     before = np.arange(len(opening)) - np.searchsorted(closing, opening)
@@ -48,7 +48,7 @@ def _most_levels(text: bytes) -> int:
 
 
 class ShallowLines:
-    """A file of JSON lines to be read from, whose lines are checked before a parser has them whole."""
+    """A file of JSON lines whose lines are checked before a parser gets them."""
 
     closed = False
 
@@ -56,7 +56,7 @@ class ShallowLines:
         self._file, self._shown, self._begun = file, shown, bytearray()
 
     def read(self, size: int = -1) -> bytes:
-        """Return what the file holds next."""
+        """Return the next bytes of the file."""
         content = self._file.read(size)
         self._begun += content
         if not content or b"\n" in content:
@@ -70,13 +70,13 @@ class ShallowLines:
         begins = lines[:1] + codes[np.flatnonzero(codes[:-1] <= ord("\r")) + 1].tobytes()
         if any(each in begins for each in b"n \t\xef") and _NULL_LINE.search(lines.replace(b"\r", b"\n")):
             raise SourceError(f"{self._shown} has a line that is no object but null: leave that line out")
-        if _most_levels(lines) > MOST_LEVELS:  # rarely, and then unclosed brackets in strings may add up
+        if _most_levels(lines) > MOST_LEVELS:  # rare: unclosed brackets in strings may add up
             for line in lines.split(b"\n"):
                 check_levels(line, self._shown)
 
 
 def flat_fields(field: Any, before: str = "") -> list[tuple[str, Any]]:
-    """Return names and types of the columns that an Arrow field becomes."""
+    """Return names and types of the columns made from an Arrow field."""
     import pyarrow as pa  # noqa: PLC0415
 
     name = before + field.name
@@ -86,7 +86,7 @@ def flat_fields(field: Any, before: str = "") -> list[tuple[str, Any]]:
 
 
 def flat_batch(batch: Any) -> Any:
-    """Return a record batch without objects; below a missing one everything is missing."""
+    """Return a record batch without objects; all fields of a missing object are missing."""
     import pyarrow as pa  # noqa: PLC0415
 
     if not any(map(pa.types.is_struct, batch.schema.types)):

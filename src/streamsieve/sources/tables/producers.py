@@ -1,4 +1,4 @@
-"""Whatever produces Arrow record batches: lazy frames, relations, datasets, readers, cursors, iterators."""
+"""Producers of Arrow record batches: lazy frames, relations, datasets, readers, cursors, iterators."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from streamsieve.exceptions import SourceError
 from streamsieve.sources.query import Query
 from streamsieve.sources.statements import code_of
 
-#: Rows of a batch that producers are asked for.
+#: Number of rows per batch requested from producers.
 READ_ROWS = 16_384
-#: Rows given as dicts that become one record batch.
+#: Number of rows given as dicts per record batch.
 GATHERED = 4096
-#: Steps of a polars plan after which the order of rows is not promised, or not known.
+#: Steps of a polars plan after which the order of rows is undefined or unknown.
 _UNORDERED = re.compile(r"JOIN|AGGREGATE|UNIQUE|PYTHON|SAMPLE|SHUFFLE")
 _SORTED = re.compile(r"\bORDER\s+BY\b[^)]*$", re.IGNORECASE)
-#: How DuckDB ends the text of a relation, and the names in it that differ from process to process.
+#: The end of the text of a DuckDB relation, and names in it that differ between processes.
 _WRAPPED = re.compile(r"\)\s*AS\s*\"unnamed_relation_\w+\"\s*$")
 _RANDOM = re.compile(r"(unnamed_relation|__duckdb_source)_[0-9a-f]+(_\d+)?")
 
 
 @dataclass(frozen=True)
 class Producer:
-    """How to get the record batches of an object.
+    """How to read the record batches of an object.
 
     Attributes
     ----------
-    shown : what errors call it
-    batches : starts reading, and returns batches of about the given number of rows
+    shown : its name in errors
+    batches : function that starts reading, and returns batches of about the given number of rows
     once : whether it can be read only once
     ordered : whether reading again gives the rows in the same order
-    evidence : texts by which it is known again: the query, the plan, the files
+    evidence : texts by which it is recognized: the query, the plan, the files
     schema : the Arrow schema, if it is known without reading; otherwise that of the first batch
     query : the query that can be cut into ranges; None for anything else
     """
@@ -50,7 +50,7 @@ class Producer:
 
 
 def producer_of(data: Any) -> Producer | None:
-    """Return how to read an object that produces record batches; None if it is something else."""
+    """Return the producer of an object; None if it does not produce record batches."""
     package = type(data).__module__.partition(".")[0]
     if package == "narwhals" and type(data).__name__ == "LazyFrame":
         return producer_of(data.to_native())
@@ -94,7 +94,7 @@ def _pyarrow(data: Any) -> Producer | None:
     if isinstance(data, ds.Dataset):
         files = tuple(getattr(data, "files", ()))  # a dataset over a reader has none
 
-        # with threads or buffers, ever more batches are read in advance while a slow consumer is at work
+        # with threads or buffers, more and more batches would be read ahead of a slow consumer
         limits: dict[str, Any] = {"batch_readahead": 2, "fragment_readahead": 1, "use_threads": False}
         if isinstance(getattr(data, "format", None), getattr(ds, "ParquetFileFormat", ())):
             limits["fragment_scan_options"] = ds.ParquetFragmentScanOptions(pre_buffer=False)
@@ -157,7 +157,7 @@ def _by_protocol(data: Any) -> Producer | None:
 
 
 def _is_eager(data: Any) -> bool:
-    """Whether something is in memory already: a dataframe, a table, a series."""
+    """Whether data are in memory already: a dataframe, a table, a series."""
     import narwhals as nw  # noqa: PLC0415
 
     found = nw.dependencies
@@ -208,7 +208,7 @@ def _called(make: Callable[[], Iterable[Any]]) -> Iterable[Any]:
 def _parameters(function: Any) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # compiled functions need not have one
+    except (TypeError, ValueError):  # compiled functions may have none
         return []
 
 
@@ -231,10 +231,10 @@ def chunks_of(items: Iterable[Any]) -> Iterator[Any]:
 
 
 def _of_rows(rows: list[Mapping[Any, Any]]) -> Any:
-    """Return rows as a record batch; a field that a row lacks is missing there."""
+    """Return rows as a record batch; absent fields are missing values."""
     import pyarrow as pa  # noqa: PLC0415
 
-    names = dict.fromkeys(chain.from_iterable(rows))  # Arrow looks at the first row alone
+    names = dict.fromkeys(chain.from_iterable(rows))  # Arrow examines the first row only
     columns = []
     for name in names:
         if not isinstance(name, str):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from streamsieve._doors import way
+from streamsieve._advice import by_interface
 from streamsieve._paths import STDIN, TABLES, format_of
 from streamsieve.exceptions import ParameterError, SourceError
 from streamsieve.sources.checks import is_list
@@ -17,7 +17,7 @@ from streamsieve.sources.tables.files import IpcTable, ParquetTable, TableFile
 from streamsieve.sources.tables.text import CsvTable, JsonTable
 from streamsieve.sources.text_extent import opened
 
-#: What each option is about.
+#: Formats to which each option applies.
 _ABOUT = {
     "sep": ("csv",),
     "decimal": ("csv",),
@@ -32,7 +32,7 @@ _WHAT = {"csv": "text with separators", "excel": "workbooks", "sqlite": "SQLite"
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read; None or empty where nothing was said."""
+    """Options for reading files; None or empty if not given."""
 
     sep: str | None = None
     decimal: str | None = None
@@ -42,13 +42,13 @@ class Reading:
     sql: str | None = None
     skip_rows: int = 0
 
-    def said(self) -> dict[str, Any]:
-        """Return the options that were given, as JSON can hold them."""
+    def options(self) -> dict[str, Any]:
+        """Return the options that were given, as JSON."""
         found = {name: getattr(self, name) for name in _ABOUT}
         return {name: list(value) if name == "na" else value for name, value in found.items() if value}
 
     def table(self, path: Path, owner: object) -> TableFile:
-        """Return a file as a table; temporary files go away with the owner."""
+        """Return a file as a table; temporary files are removed with the owner."""
         format_ = format_of(path)
         if format_.kind == "svmlight":
             raise SourceError(
@@ -60,7 +60,7 @@ class Reading:
 
     @property
     def dialect(self) -> Dialect:
-        """How text is written."""
+        """Dialect of text files."""
         return Dialect(self.sep, self.decimal, self.encoding, self.na, self.skip_rows)
 
     def _made(self, path: Path, kind: str, suffix: str, shown: str | None = None) -> TableFile:
@@ -84,15 +84,15 @@ class Reading:
         return (DuckTable if duck else SqliteTable)(path, self.sql)
 
     def _refuse_strangers(self, shown: str, kind: str) -> None:
-        for name in self.said():
+        for name in self.options():
             if kind not in _ABOUT[name]:
                 kinds = " and ".join(_WHAT[each] for each in _ABOUT[name])
-                what = way(name, f"--{name.replace('_', '-')}")
+                what = by_interface(name, f"--{name.replace('_', '-')}")
                 raise ParameterError(f"{what} is about {kinds}, and {shown} is not: leave it out")
 
 
 def _recognized(path: Path) -> tuple[Path, str, str]:
-    """Return the format of standard input, by how it begins."""
+    """Return the format of standard input, by its first bytes."""
     if _begins(path, b"PAR1"):
         return path, "parquet", ".parquet"
     if _begins(path, b"ARROW1") or _begins(path, b"\xff\xff\xff\xff"):

@@ -1,4 +1,4 @@
-"""Columns that cannot be offered: what is wrong with each and what to do about it, in one error."""
+"""Columns that cannot be offered: the problem of each and its solution, in one error."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from streamsieve._doors import given, way
+from streamsieve._advice import as_argument, by_interface
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
 from streamsieve.sources.tables.dates import is_date
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from streamsieve.sources.tables.files import Table
     from streamsieve.sources.tables.layout import Choice
 
-#: Columns whose problem is explained, and rows that are looked at where text is refused as such.
+#: Number of columns whose problem is explained, and of rows examined in refused text.
 EXPLAINED, LOOKED_AT = 8, 1000
 
 
 @dataclass
 class Refusals:
-    """What is wrong with columns of ``file``, by name, and with types of columns that are refused."""
+    """Problems of columns of ``file``, by name, and types of columns that are refused."""
 
     file: Table
     columns: dict[str, str] = field(default_factory=dict)
     kinds: list[str] = field(default_factory=list)
 
     def look_at_text(self, name: str, values: Iterable[str], file: Table) -> None:
-        """Take note of numbers that are written in a way which makes them text."""
+        """Note numbers that are written in a way that makes them text."""
         dialect = getattr(file, "dialect", None)
         why = why_not_numbers(sorted(values), getattr(dialect, "decimal", "."), getattr(dialect, "sep", ""))
         if why is not None and name not in self.columns:
@@ -38,7 +38,7 @@ class Refusals:
             self.columns[name] = why
 
     def look_at_kinds(self, offered: dict[str, str], choice: Choice) -> None:
-        """Take note of columns that do not hold numbers, unless it was said what to do with them."""
+        """Note columns that do not hold numbers, unless an option decides on them."""
         odd = {name: kind for name, kind in offered.items() if kind != "numbers"}
         if not odd:
             return
@@ -59,11 +59,11 @@ class Refusals:
                     self.look_at_text(name, [each for each in values if each], self.file)
                 break
         others = [name for name in others if name not in self.columns]
-        encode, convert = f"encode {{}} with {given('categories', 'auto')}", "convert {} with "
-        convert += way("dates='number'", "--dates")
+        encode, convert = f"encode {{}} with {as_argument('categories', 'auto')}", "convert {} with "
+        convert += by_interface("dates='number'", "--dates")
         for found, ways, leave in (
-            (others, encode, way("skip_text=True", "--skip-text")),
-            (dates, convert, way("dates='drop'", given("exclude", dates))),
+            (others, encode, by_interface("skip_text=True", "--skip-text")),
+            (dates, convert, by_interface("dates='drop'", as_argument("exclude", dates))),
         ):
             if not found:
                 continue
@@ -76,7 +76,7 @@ class Refusals:
             )
 
     def check(self) -> None:
-        """Raise one error about all that was found."""
+        """Raise one error about all problems found."""
         found = [*([self._wrong_columns()] if self.columns else []), *self.kinds]
         if found:
             raise SourceError(f"{self.file.shown}: {'; '.join(found)}")
@@ -85,23 +85,23 @@ class Refusals:
         units = self._units()
         if units:
             return units
-        names, leave = list(self.columns), given("exclude", list(self.columns))
+        names, leave = list(self.columns), as_argument("exclude", list(self.columns))
         if len(names) == 1:
-            leave = given("exclude", names[0])
+            leave = as_argument("exclude", names[0])
             return f"column {names[0]!r} {self.columns[names[0]]}, or leave it out ({leave})"
         explained = "; ".join(f"{name!r} {self.columns[name]}" for name in names[:EXPLAINED])
         more = f"; and {len(names) - EXPLAINED} more" if len(names) > EXPLAINED else ""
         return f"{len(names)} columns cannot be offered: {explained}{more}; or leave them out ({leave})"
 
     def _units(self) -> str:
-        """Say so if the first row alone has texts where there should be numbers: it may hold units.
+        """Return a hint if only the first row has texts in place of numbers: it may hold units.
 
         Some columns may have further texts, such as marks of missing values.
         """
         dialect: Any = getattr(self.file, "dialect", None)
         names = list(self.columns)
         head = next(iter(self.file.batches(names, LOOKED_AT)), None) if dialect is not None else None
-        if head is None or head.num_rows < 3 or len(names) < 2:  # of one column it may be a mark, as "?"
+        if head is None or head.num_rows < 3 or len(names) < 2:  # in one column, a mark such as "?"
             return ""
         clean = 0
         for name in names:

@@ -1,4 +1,4 @@
-"""A table that is a stream of record batches, read from the front."""
+"""A table that is a stream of record batches, read sequentially."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from streamsieve.sources.tables.producers import READ_ROWS, Producer
 
 
 class StreamTable(Table):
-    """The record batches of a producer; all of them must have the columns of the first."""
+    """The record batches of a producer; all must have the columns of the first."""
 
     by_column: ClassVar[bool] = False
     advice = "correct what produces the rows, for example CAST a column in the query, and open it again"
@@ -23,7 +23,7 @@ class StreamTable(Table):
         self.producer = producer
         self._target = target
         self._begun = False
-        #: Batches that were begun to learn the schema.
+        #: Batches whose reading has begun, to learn the schema.
         self._waiting: Iterator[Any] | None = None
         super().__init__(producer.shown)
         self._kinds = kinds_of(self.shown, self.schema)
@@ -39,7 +39,7 @@ class StreamTable(Table):
         return first.schema
 
     def _read(self, columns: Sequence[str], size: int, skip: int) -> tuple[int, Iterable[Any]]:
-        del columns, size, skip  # a stream is read from the front, as it comes
+        del columns, size, skip  # a stream is read sequentially, in batches as they arrive
         stream = self._waiting if self._waiting is not None else self._start()
         self._waiting = None
         return 0, self._alike(stream)
@@ -54,7 +54,7 @@ class StreamTable(Table):
         return self._failures_named(self.producer)
 
     def _failures_named(self, producer: Producer) -> Iterator[Any]:
-        """Yield the batches; whatever another library raises becomes a ``SourceError`` with the place."""
+        """Yield the batches; errors of other libraries become a ``SourceError`` with the place."""
         row = 0
         try:
             for batch in producer.batches(READ_ROWS):
@@ -74,7 +74,7 @@ class StreamTable(Table):
             yield batch if batch.schema.equals(self.schema) else self._fitted(batch, number)
 
     def _fitted(self, batch: Any, number: int) -> Any:
-        """Return a batch of other types or another order of columns, or refuse it by column."""
+        """Convert a batch with other types or another order of columns; if that fails, name the column."""
         from pyarrow import types as t  # noqa: PLC0415
 
         where = f"batch {number} of {self.shown}"
@@ -94,7 +94,7 @@ class StreamTable(Table):
         return batch
 
     def _with_target(self, batch: Any, where: str) -> Any:
-        """Return a batch whose target has the type of the first batch, if no label changes by that."""
+        """Return a batch with the target in the type of the first batch, if that changes no label."""
         import pyarrow as pa  # noqa: PLC0415
 
         place = batch.schema.get_field_index(self._target)

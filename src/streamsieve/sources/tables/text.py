@@ -12,7 +12,7 @@ from copy import copy
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, cast
 
-from streamsieve._doors import given
+from streamsieve._advice import as_argument
 from streamsieve._paths import UNCERTAIN
 from streamsieve.exceptions import SourceError
 from streamsieve.sources.checks import some
@@ -33,7 +33,7 @@ from streamsieve.sources.tables.fingerprint import StablePrefix
 from streamsieve.sources.tables.nested import OBJECTS, FlatReader, ShallowLines, flat_fields
 from streamsieve.sources.text_extent import TextExtent, opened
 
-#: A line must fit into the block it is read by.
+#: Bytes per block, and the maximum length of a line, which must fit into a block.
 CSV_BLOCK, CSV_LINE = 2**20, 2**28
 
 
@@ -43,14 +43,14 @@ def _open_zstd(path: Path) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(pa.CompressedInputStream(pa.OSFile(str(path)), "zstd")))
 
 
-#: How compressed text begins, whatever its name, and how it is opened.
+#: Functions that open compressed text, by its first bytes, whatever its name.
 _COMPRESSED: dict[bytes, Callable[[Path], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
     b"\xfd7zXZ": lzma.open,
     b"(\xb5/\xfd": _open_zstd,
 }
-#: How files begin that are no text.
+#: Files that are not text, by their first bytes.
 _OTHERS = {
     b"PAR1": "a Parquet file: rename it to end in .parquet",
     b"ARROW1": "an Arrow file: rename it to end in .arrow",
@@ -77,7 +77,7 @@ class TextTable(TableFile):
         self.by_lines = self._extent is not None
 
     def lasting(self) -> StablePrefix:
-        """Return the lines: plain text grows at its end."""
+        """Return the lines; plain text may grow at its end."""
         if self._extent is None:
             return StablePrefix(self.path, self.path.stat().st_size, grows=False)
         return StablePrefix(self.path, self._extent.end())
@@ -97,7 +97,7 @@ class TextTable(TableFile):
         with self._text(whole=False) as file:
             lengths = [len(file.readline(CSV_LINE)) for _ in range(3)]
         self._block = max(CSV_BLOCK, 8 * max(lengths))
-        # types are inferred from whole lines, unless the only row is one without a line end
+        # types are inferred from whole lines, unless the only row has no line end
         self._half = self._extent is not None and lengths[0] < self._extent.whole < self._extent.size
         # the beginning of the file may have given rise to advice
         with (
@@ -116,7 +116,7 @@ class TextTable(TableFile):
     def _batches(self, columns: Sequence[str]) -> Iterator[Any]:
         with self._text(whole=self._half) as file, self._open(file, columns) as reader:
             yield from reader
-        # looked at when all rows before it were taken
+        # examined when all rows before it have been read
         rest = self._extent.rest() if self._extent is not None and self._half else b""
         if rest:
             yield from self._open(io.BytesIO(rest), columns, rest=True)
@@ -126,7 +126,7 @@ class TextTable(TableFile):
         return 0, self._batches(columns)
 
     def _settle(self, head: bytes) -> None:
-        """Take notice of how the file begins."""
+        """Examine the beginning of the file."""
 
     @abstractmethod
     def _open(self, file: BinaryIO, columns: Sequence[str] | None = None, *, rest: bool = False) -> Any:
@@ -152,8 +152,8 @@ class CsvTable(TextTable):
         titles = 0 if self._given.skip_rows else lines_before(self._beginning())
         if titles:
             self.advice = (
-                f"line {titles + 1} may be the one that names the columns: {given('skip_rows', titles)} "
-                "begins there"
+                f"line {titles + 1} may be the one that names the columns: "
+                f"{as_argument('skip_rows', titles)} begins there"
             )
         default = None if suffix in UNCERTAIN else "\t" if suffix in (".tsv", ".tab") else ","
         try:
@@ -168,6 +168,7 @@ class CsvTable(TextTable):
                 )
             raise SourceError(f"{self.shown} cannot be read as a table: {error}{advice}") from error
         said, found = self._given, self.dialect
+        self._names = self._with_row_names()
         usual = "\t" if suffix in (".tsv", ".tab") else ","
         if said.sep is None and found.sep != usual:
             self.remarks.append(f"separator: {SEPARATORS.get(str(found.sep), repr(found.sep))}")
@@ -176,11 +177,20 @@ class CsvTable(TextTable):
         if said.encoding is None and found.encoding != "utf-8":
             self.remarks.append(f"encoding: {found.encoding}")
 
+    def _with_row_names(self) -> list[str] | None:
+        """Return the names of columns where the first line lacks one, as in files of R's write.table."""
+        lines = self._beginning().splitlines(keepends=True)[self._given.skip_rows :]
+        rows = cells("".join(lines), str(self.dialect.sep))
+        if len(rows) < 2 or {len(row) for row in rows[1:]} != {len(rows[0]) + 1}:
+            return None
+        ends = not any(row[-1] for row in rows[1:])  # a separator at the end of lines is not a column
+        return None if ends else ["", *rows[0]]
+
     def _beginning(self) -> str:
         return decoded(self._head, encoding_of(self._head, self._given.encoding))
 
     def lines_before(self, name: str) -> int:
-        """Return how many lines stand before one that names a column."""
+        """Return the number of lines before the one that names a column."""
         return lines_before(self._beginning(), name)
 
     def as_written(self, name: str) -> Table:
@@ -192,7 +202,7 @@ class CsvTable(TextTable):
         return other
 
     def no_names(self, name: str) -> str:
-        """Return why a column may be missing: the table is transposed, or has no line of names."""
+        """Return why a column may be missing: the table is transposed, or has no header."""
         sep, decimal = str(self.dialect.sep), str(self.dialect.decimal)
         nameless = 2 * sum(is_number(each, decimal) for each in self.names) > len(self.names)
         if any(row[0].strip() == name for row in cells(self._beginning(), sep)[1:]):
@@ -223,9 +233,9 @@ class CsvTable(TextTable):
             file,
             read_options=csv.ReadOptions(
                 block_size=self._block,
-                column_names=self.names if rest else None,
+                column_names=self.names if rest else self._names,
                 encoding=dialect.encoding,
-                skip_rows=0 if rest else dialect.skip_rows,
+                skip_rows=0 if rest else dialect.skip_rows + (self._names is not None),
             ),
             parse_options=csv.ParseOptions(delimiter=dialect.sep, newlines_in_values=True),
             convert_options=csv.ConvertOptions(
@@ -251,7 +261,7 @@ class JsonTable(TextTable):
     _whole_as_floats = True
 
     def as_written(self, name: str) -> Table:
-        """Return the table with whole numbers as such, so that long identifiers stay as they are."""
+        """Return the table with whole numbers as integers, so that long identifiers keep their digits."""
         del name
         other = copy(self)
         other._whole_as_floats = False  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""From rows that stream by to columns on disk: one conversion, never the whole matrix in memory."""
+"""Conversion of streamed rows to columns on disk, without the whole matrix in memory."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 def converted(batches: Iterable[list[tuple[Table, Any]]], layout: Layout, folder: Path) -> Path:
     """Write pieces of record batches to an uncompressed Arrow file, the features as float64.
 
-    All pieces of one list become one record batch: its length is what a column is read in.  Whatever is
-    wrong with a piece is said of the file that it came from.
+    All pieces of one list become one record batch, the unit in which columns are read.  Errors in a piece
+    name the file that it came from.
     """
     import pyarrow as pa  # noqa: PLC0415
 
@@ -65,7 +65,7 @@ def _remove(folder: Path, maker: int) -> None:
 
 @contextmanager
 def full_disk_named(folder: Path) -> Iterator[None]:
-    """Context: a failure to write temporary files says where they go, and how to put them elsewhere."""
+    """Context manager in which failures to write temporary files name the folder, and how to change it."""
     try:
         yield
     except OSError as error:
@@ -77,7 +77,7 @@ def full_disk_named(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class ColumnsOnDisk:
-    """A CSC matrix whose indices and values are memory-mapped files; slices are read when asked for."""
+    """A CSC matrix whose indices and values are memory-mapped files; slices are read on access."""
 
     n_rows: int
     indptr: IntArray
@@ -96,7 +96,7 @@ class ColumnsOnDisk:
 
 
 def to_columns(batches: Iterable[RowBatch], n_columns: int, folder: Path) -> ColumnsOnDisk:
-    """Pass over the rows twice: to count the values of each column, and to put each where it belongs.
+    """Convert rows in two passes: count the values of each column, then put each in its place.
 
     Parsing text is the slow part, so the first pass leaves the rows as binary files for the second.
     """
@@ -110,7 +110,7 @@ def to_columns(batches: Iterable[RowBatch], n_columns: int, folder: Path) -> Col
     indptr = np.concatenate([[0], np.cumsum(counts)])
     indices = _mapped(folder / "indices", np.int32, indptr[-1])
     values = _mapped(folder / "values", np.float64, indptr[-1])
-    free = indptr[:-1].copy()  # where the next value of each column goes
+    free = indptr[:-1].copy()  # position of the next value of each column
     row = 0
     for number in range(len(labels)):
         parsed = folder / f"rows-{number}.npz"
@@ -129,7 +129,7 @@ def to_columns(batches: Iterable[RowBatch], n_columns: int, folder: Path) -> Col
 def _mapped(path: Path, dtype: Any, size: Any) -> Any:
     # an empty file cannot be mapped
     size = max(int(size), 1)
-    # a mapped file that finds the disk full later would kill the process: take the room now
+    # a mapped file that meets a full disk later would kill the process: allocate the space now
     with full_disk_named(path.parent), path.open("wb") as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size * np.dtype(dtype).itemsize)

@@ -16,33 +16,33 @@ from streamsieve.exceptions import BadValueError, InputTypeError
 from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, Int, Part, Texts
 
-#: The key of text number i is (1 + i) times this: above every number that is let in, and exact.
-FIRST = 2.0**400
-#: Most texts: a float64 distinguishes no more whole numbers.
-MOST = 2**52
-#: Texts that may gather before it is asked which of them are still needed.
-FEW = 1024
+#: The key of text number i is (1 + i) times this: exact, and above every number that is accepted.
+TEXT_UNIT = 2.0**400
+#: Maximum number of texts: a float64 distinguishes no more whole numbers.
+MOST_TEXTS = 2**52
+#: Number of texts stored before those no longer needed are dropped.
+FEW_TEXTS = 1024
 
 
 class CategoryEncoder(Part):
     """Texts by number, in order of appearance; numbers are never used again.
 
-    Texts that only ever counted as "any other value" need no number.  They are found out and dropped
-    whenever as many texts have gathered again as were needed the last time.
+    Texts that only ever counted as "any other value" need no number.  They are dropped whenever the number of
+    texts has doubled since the last time.
     """
 
     fields = {
         "texts": Texts("texts", unique=True),
-        "numbers": Array("i8", "texts", low=0, high=MOST, order="rising"),
-        "next": Int(0, MOST),
-        "enough": Int(1, 2 * MOST),
+        "numbers": Array("i8", "texts", low=0, high=MOST_TEXTS, order="rising"),
+        "next": Int(0, MOST_TEXTS),
+        "enough": Int(1, 2 * MOST_TEXTS),
     }
 
     def __init__(self) -> None:
         self._keys: dict[str, float] = {}
         self._texts: dict[float, str] = {}
         self._next = 0
-        self._enough = FEW
+        self._enough = FEW_TEXTS
 
     @property
     def nbytes(self) -> int:
@@ -52,7 +52,7 @@ class CategoryEncoder(Part):
         return sum(map(sys.getsizeof, (self._keys, self._texts, *self._keys, *self._texts)))
 
     def encode(self, X: npt.NDArray[Any]) -> tuple[FloatArray, list[str]]:
-        """Return cells as keys (NaN where missing), and the texts that are new; :meth:`add` keeps these."""
+        """Return cells as keys (NaN where missing), and the new texts, which :meth:`add` registers."""
         cells = X.ravel().tolist()
         reader = _Reader(self._keys, self._next)
         try:
@@ -63,18 +63,18 @@ class CategoryEncoder(Part):
         return keys.reshape(X.shape), reader.new
 
     def add(self, new: list[str]) -> None:
-        """Give texts the next numbers."""
+        """Assign the next numbers to texts."""
         for text in new:
-            key = FIRST * (1 + self._next)
+            key = TEXT_UNIT * (1 + self._next)
             self._keys[text], self._texts[key] = key, text
             self._next += 1
 
     def value(self, key: float) -> float | str:
-        """Return what a key stands for."""
+        """Return the value of a key."""
         return self._texts[key] if key > LIMIT else key
 
     def translated(self, keys: FloatArray, other: CategoryEncoder) -> FloatArray:
-        """Return another's keys as ours, after making its texts known."""
+        """Translate keys of another encoder, after registering its texts."""
         text = (keys > LIMIT) & (keys < np.inf)
         theirs, places = np.unique(keys[text], return_inverse=True)
         texts = [other._texts[key] for key in theirs.tolist()]
@@ -85,7 +85,7 @@ class CategoryEncoder(Part):
 
     @property
     def is_full(self) -> bool:
-        """Whether it is time to :meth:`keep_only` what is needed."""
+        """Whether :meth:`keep_only` is due."""
         return len(self._keys) > self._enough
 
     def keep_only(self, keys: FloatArray) -> None:
@@ -93,31 +93,33 @@ class CategoryEncoder(Part):
         needed = set(keys.tolist())
         self._texts = {key: text for key, text in self._texts.items() if key in needed}
         self._keys = {text: key for key, text in self._texts.items()}
-        self._enough = max(FEW, 2 * len(self._keys))
+        self._enough = max(FEW_TEXTS, 2 * len(self._keys))
 
     def knows(self, keys: FloatArray) -> bool:
-        """Whether every key of a text among these stands for one."""
+        """Whether every text key among these belongs to a known text."""
         return {*keys[(keys > LIMIT) & (keys < np.inf)].tolist()} <= self._texts.keys()
 
     def _record(self) -> Mapping[str, Any]:
-        numbers_ = np.array([int(key / FIRST) - 1 for key in self._texts], np.int64)
+        numbers_ = np.array([int(key / TEXT_UNIT) - 1 for key in self._texts], np.int64)
         return {"texts": list(self._keys), "numbers": numbers_, "next": self._next, "enough": self._enough}
 
     @classmethod
     def _rebuilt(cls, record: dict[str, Any]) -> Self:
         encoder = cls()
-        encoder._texts = dict(zip((FIRST * (1.0 + record["numbers"])).tolist(), record["texts"], strict=True))
+        encoder._texts = dict(
+            zip((TEXT_UNIT * (1.0 + record["numbers"])).tolist(), record["texts"], strict=True)
+        )
         encoder._keys = {text: key for key, text in encoder._texts.items()}
         encoder._next, encoder._enough = record["next"], record["enough"]
         return encoder
 
     def _consistent(self) -> Iterator[str]:
-        if self._texts and max(self._texts) > FIRST * self._next:
+        if self._texts and max(self._texts) > TEXT_UNIT * self._next:
             yield "a text has a number that was not given out yet"
 
 
 class _Reader(dict[Any, float]):
-    """Look cells up: each different one is looked at once."""
+    """Cache of the keys of cells: each distinct cell is encoded once."""
 
     def __init__(self, known: Mapping[str, float], following: int) -> None:
         super().__init__()
@@ -134,7 +136,7 @@ class _Reader(dict[Any, float]):
             if cell in self._known:
                 return self._known[cell]
             self.new.append(cell)
-            return FIRST * (self._following + len(self.new))
+            return TEXT_UNIT * (self._following + len(self.new))
         if cell is None:
             return np.nan
         if not isinstance(cell, (numbers.Real, Decimal, np.bool_)):
@@ -153,7 +155,7 @@ class _Reader(dict[Any, float]):
 
 
 def _name_first_misfit(reader: _Reader, cells: list[Any], width: int) -> None:
-    """Say in which column the cell stands that a reader has stumbled over."""
+    """Name the column of the first cell that cannot be encoded."""
     for place, cell in enumerate(cells):
         try:
             reader[cell]

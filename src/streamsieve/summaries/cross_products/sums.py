@@ -16,13 +16,13 @@ from streamsieve.state import Array, Bool, Part
 from streamsieve.summaries.arrays import padded
 from streamsieve.summaries.cross_products.targets import Targets, rows_at_a_time
 
-#: The products of more features do not fit into the memory of an ordinary machine: 8 p^2 bytes, 3.2 GB.
+#: Maximum number of features; their products take 8 p^2 bytes, 3.2 GB.
 MOST_FEATURES = 20_000
-#: Multiplications of a matrix product in the time of one of the loop over pairs of stored values.
+#: Speed of a matrix product relative to the loop over pairs of stored values, per multiplication.
 DENSE_SPEED = 20
-#: How often a mean's square may exceed the variance (it costs as many digits) before the origin moves.
-FAR = 100.0
-#: Share of a square about the origin that may be rounding: a variance below it is 0.
+#: Ratio of squared mean to variance, which costs digits, beyond which the origin moves.
+FAR_MEAN = 100.0
+#: Fraction of a square about the origin that may be rounding; a variance below it is 0.
 ROUNDING = 1e-12
 
 
@@ -30,8 +30,8 @@ class Sums(Part):
     """Additive sums over rows, so that two parts of a stream combine exactly.
 
     As long as rows are sparse, the origin is 0, except in columns that were never 0: there it is the value of
-    the first row.  So rows about the origin are as sparse as they came, and yet no digits go to an offset.
-    With the first dense rows the origin becomes the mean (``centered``), and stays so.
+    the first row.  So rows remain sparse, and yet an offset costs no digits.  With the first dense rows the
+    origin becomes the mean (``centered``), and stays there.
     """
 
     fields = {
@@ -59,7 +59,7 @@ class Sums(Part):
 
     @property
     def origin(self) -> FloatArray:
-        """What values are taken relative to."""
+        """Point relative to which values are summed."""
         return self._origin[: self.n_features]
 
     @property
@@ -91,13 +91,13 @@ class Sums(Part):
         out = np.zeros((self.n_features, self.n_features))
         if self.mass > 0:
             kernel.covariance(self._products, self._offset(), self.mass, out)
-            # where nearly all of a square goes to the mean, what is left is rounding
+            # if nearly all of a square is due to the mean, the remainder is rounding
             square, variance = np.diagonal(self.products) / self.mass, np.diagonal(out)
             np.fill_diagonal(out, np.where(variance > ROUNDING * square, variance, 0.0))
         return out
 
     def target_covariance(self) -> FloatArray:
-        """Return the population covariances of every target but the constant with every feature."""
+        """Return the population covariances of every target, except the constant, with every feature."""
         if not self.mass > 0:
             return np.zeros((self.n_targets - 1, self.n_features))
         return np.asarray((self.cross[1:] - np.outer(self.totals[1:], self._offset())) / self.mass)
@@ -109,10 +109,10 @@ class Sums(Part):
         return np.asarray(self.cross[0] / self.mass)
 
     def grow(self, n_targets: int, n_features: int) -> None:
-        """Make room for late targets and features; all of them were 0 so far."""
+        """Allocate room for new targets and features, which were 0 so far."""
         targets, features = self._cross.shape
         if n_targets > targets or n_features > features:
-            # room to spare, or a feature more in every row would copy everything for every row
+            # with spare room; otherwise a new feature in every row would copy everything for every row
             targets = targets if n_targets <= targets else max(n_targets, targets + targets // 2)
             if n_features > features:
                 features = n_features if self.n_features == 0 else max(n_features, features + features // 4)
@@ -124,7 +124,7 @@ class Sums(Part):
         self.n_features = max(self.n_features, n_features)
 
     def add_dense(self, X: npt.NDArray[Any], targets: Targets) -> None:
-        """Take dense rows into account, as wide as there are features."""
+        """Add dense rows with all features."""
         n, p = X.shape
         self.center()
         rows, mean, cross = np.empty((n + 1, p)), np.empty(p), np.zeros((self.n_targets, p))
@@ -134,7 +134,7 @@ class Sums(Part):
         self._add_squares(rows)
 
     def add_sparse(self, X: Any, targets: Targets) -> None:
-        """Take CSR rows into account, as wide as there are features, with values that were checked."""
+        """Add CSR rows with all features, whose values have been checked."""
         step = rows_at_a_time(self.n_features)
         if self.centered:
             for low in range(0, X.shape[0], step):
@@ -164,7 +164,7 @@ class Sums(Part):
             self._add_squares(rows * np.sqrt(some.weight)[:, None])
 
     def _about_origin(self, X: Any, weight: FloatArray) -> FloatArray:
-        """Return the stored values about the origin, after making sure that it suits these rows."""
+        """Return the stored values about the origin, after adapting it to these rows."""
         values: FloatArray = X.data.astype(np.float64)
         if not self.mass > 0:
             end = X.indptr[1]
@@ -173,12 +173,12 @@ class Sums(Part):
         full, p = self._shifted(), self.n_features
         if len(full) == 0:
             return values
-        # a column with a 0 among these rows goes back to 0
+        # the origin of a column with a 0 in these rows returns to 0
         stored = np.bincount(X.indices[values != 0], minlength=p)
         gone = full[stored[full] < X.shape[0]]
         self._move(gone, -self.origin[gone])
         values -= self.origin[X.indices]
-        # the first row may be an outlier, and later ones may lie elsewhere
+        # the first row may be an outlier
         full, w = self._shifted(), np.repeat(weight, np.diff(X.indptr)) / weight.sum()
         offset: FloatArray = np.bincount(X.indices, w * values, minlength=p)[full].astype(np.float64)
         square: FloatArray = np.bincount(X.indices, w * values**2, minlength=p)[full].astype(np.float64)
@@ -190,7 +190,7 @@ class Sums(Part):
         return values
 
     def _follow(self) -> None:
-        """Let the origin follow where the mean has moved away from it, as it may when old rows fade."""
+        """Move the origin if the mean has moved away from it, as it may when old rows fade."""
         full = self._shifted()
         if len(full):
             offset = self.cross[0, full] / self.mass
@@ -211,12 +211,12 @@ class Sums(Part):
         everywhere[columns] = by
         kernel.move(self._products, columns, everywhere, self.cross[0].copy(), self.mass)
         self._cross[: self.n_targets, columns] -= np.outer(self.totals, by)
-        # a value less itself is 0 to the last bit, and 0 is what marks a column without an origin
+        # a value minus itself is exactly 0, and 0 marks a column without an origin
         self._origin[columns] += by
         self._full = None
 
     def center(self) -> None:
-        """Move the origin of all columns to their means, for good."""
+        """Move the origin of all columns to their means, permanently."""
         if self.centered:
             return
         if self.mass > 0:
@@ -228,12 +228,12 @@ class Sums(Part):
         self.centered = True
 
     def shift_target(self, by: float) -> None:
-        """Take the one numeric target relative to a point that lies further by ``by``."""
+        """Move the origin of the numeric target by ``by``."""
         self._cross[1] -= by * self._cross[0]
         self._totals[1] -= by * self._totals[0]
 
     def _shift_means(self, mean: FloatArray, sums: FloatArray, cross: FloatArray) -> FloatArray:
-        """Add another part's sums about its mean, and return the row whose square the products lack then."""
+        """Add the sums of a part about its mean; return the row whose square the products still lack."""
         delta = mean - self.origin
         share = sums[0] / (self.mass + sums[0])
         self.cross[...] += cross + np.outer(sums, delta * (1 - share)) - np.outer(self.totals, delta * share)
@@ -245,7 +245,7 @@ class Sums(Part):
         return row
 
     def _add_squares(self, rows: FloatArray, sign: float = 1.0) -> None:
-        """Add rows' x x' to the products, in place where memory allows BLAS to."""
+        """Add x x' of rows to the products, in place if the memory layout allows it."""
         if self._products.shape[0] == self.n_features:
             # Fortran's lower triangle is our upper one
             dsyrk(sign, rows.T, beta=1.0, c=self._products.T, lower=1, overwrite_c=1)
@@ -259,7 +259,7 @@ class Sums(Part):
         self._products *= factor
 
     def absorb(self, other: Sums, places: IntArray) -> None:
-        """Add another's sums, which are used up; its target i is ours ``places[i]``."""
+        """Add the sums of another part, which are destroyed; its target i is ``places[i]`` here."""
         p = other.n_features
         if not (self.centered or other.centered):
             self._meet(other)
@@ -287,12 +287,12 @@ class Sums(Part):
             theirs = np.flatnonzero(other.origin != common[:p])
             self._move(ours, (common - self.origin)[ours])
             other._move(theirs, (common[:p] - other.origin)[theirs])
-            # a sum of a number and a difference may round: say what is meant
+            # set exactly, as a sum with a difference may round
             self._origin[: self.n_features], other._origin[:p] = common, common[:p]
             self._full = None
 
     def forget(self, columns: IntArray) -> None:
-        """Let some features have been 0 in all rows."""
+        """Treat some features as 0 in all rows."""
         self._origin[columns] = 0.0
         self._full = None
         self._cross[:, columns] = 0.0
@@ -300,7 +300,7 @@ class Sums(Part):
         self._products[:, columns] = 0.0
 
     def reindexed(self, columns: IntArray, n_features: int) -> Sums:
-        """Return a copy in which feature i stands at ``columns[i]``; all others are 0 in all rows."""
+        """Return a copy with feature i at ``columns[i]``; the others are 0 in all rows."""
         moved = Sums(self.n_targets, n_features)
         moved.centered = self.centered
         moved._totals[...] = self.totals
@@ -312,7 +312,7 @@ class Sums(Part):
         return moved
 
     def _record(self) -> Mapping[str, Any]:
-        """Of the products, the upper triangle row by row."""
+        """Return the fields; of the products, the upper triangle row by row."""
         rows = [self.products[j, j:] for j in range(self.n_features)]
         facts = {name: getattr(self, name) for name in ("centered", "totals", "origin", "cross")}
         return facts | {"triangle": np.concatenate(rows) if rows else np.zeros(0)}
@@ -345,5 +345,5 @@ class Sums(Part):
 
 
 def _far(offset: FloatArray, square: FloatArray) -> BoolArray:
-    """Whether means are so far from the origin that most of the square about it is their own."""
-    return np.asarray(offset**2 * (1 + FAR) > FAR * square)
+    """Whether means are so far from the origin that they dominate the squares about it."""
+    return np.asarray(offset**2 * (1 + FAR_MEAN) > FAR_MEAN * square)

@@ -9,20 +9,20 @@ import scipy.sparse as sp
 
 from streamsieve.protocols import FloatArray, IntArray
 
-#: Values, and at least rows, that are centered together: copies of a batch stay small, products fast.
+#: Values per centered piece of a batch, and its minimum number of rows: copies stay small, products fast.
 BLOCK_VALUES, BLOCK_ROWS = 2**19, 512
 
 
 def rows_at_a_time(n_features: int) -> int:
-    """How many dense rows of a large batch are taken together."""
+    """Return the number of dense rows to process at a time."""
     return max(BLOCK_ROWS, BLOCK_VALUES // max(1, n_features))
 
 
 class Targets(NamedTuple):
-    """Rows' weights and targets; target 0 is the constant 1, and each row has one of the others."""
+    """Weights and targets of rows; target 0 is the constant 1, and each row has one of the others."""
 
     weight: FloatArray
-    #: Which of the others; a class has the number 1 + its code.
+    #: Number of that other target; for a class, 1 + its code.
     place: IntArray
     #: Weight times the target there.
     value: FloatArray
@@ -38,7 +38,7 @@ class Targets(NamedTuple):
         return totals
 
     def times(self, rows: FloatArray, n_targets: int) -> FloatArray:
-        """Return the sums of every target times the rows' values, (target, feature)."""
+        """Return the sums over rows of every target times every feature, (target, feature)."""
         n = len(self.place)
         others = sp.csc_array((self.value, self.place, np.arange(n + 1)), shape=(n_targets, n))
         out: FloatArray = others @ rows

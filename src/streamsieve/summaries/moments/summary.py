@@ -24,7 +24,7 @@ from streamsieve.summaries.class_totals import FREQUENCY, ClassTotals, check_ali
 from streamsieve.summaries.moments.dense import DenseMoments
 from streamsieve.summaries.moments.sparse import SparseMoments
 
-#: Features looked at together when a criterion asks: the arrays of a block stay in cache.
+#: Features per block for criteria, so that the arrays of a block stay in cache.
 BLOCK = 16_384
 
 
@@ -46,8 +46,8 @@ class Moments(ClassTotals):
     """Count, mean and variance of every feature per class, in one exact pass.
 
     Dense and sparse rows, weights, missing values (NaN, skipped feature by feature), labels and features
-    that appear late, fading, and merging; all equal to recomputing from the whole data to rounding.
-    Sound at any offset: a column with mean 1e9 and variance 1 gives the variance to 1e-6.
+    that appear late, fading, and merging; all equal to recomputing from the whole data, up to rounding.
+    Accurate at any offset: the variance of a column with mean 1e9 and variance 1 is accurate to 1e-6.
 
     Parameters
     ----------
@@ -154,14 +154,14 @@ class Moments(ClassTotals):
         self._add_rows(codes, mass, squares)
 
     def _learn_other_kind(self, X: Matrix, codes: IntArray, w: FloatArray | None, mass: FloatArray) -> None:
-        """Summarize a dense batch of a sparse stream, or the reverse, and merge it in."""
+        """Summarize a dense batch of a sparse stream, or the reverse, and merge the summary."""
         batch = Moments()
         batch.update(X, codes, w)
         known = np.array(batch.classes, np.int64)
         self._absorb(batch, known, mass)
 
     def _absorb(self, other: Moments, classes: IntArray, mass: FloatArray) -> None:
-        """Merge another's features in; its class i is ours ``classes[i]``, ``mass`` is its, in our order."""
+        """Merge the features of another one; its class i is ``classes[i]`` here, its masses are ``mass``."""
         if other._cells is None or self._cells is None:
             return
         n_classes = len(self._mass)
@@ -175,7 +175,7 @@ class Moments(ClassTotals):
         self._absorb_unseen(other.n_features, mass, zeros=isinstance(other._cells, SparseMoments))
 
     def _absorb_unseen(self, low: int, mass: FloatArray, *, zeros: bool) -> None:
-        """Features from ``low`` on the other never saw: zeros if it was sparse, missing if dense."""
+        """Merge features from ``low`` on that the other never saw: 0 if it was sparse, missing if dense."""
         cells = self._cells
         if cells is None or low == cells.n_features or (zeros and isinstance(cells, SparseMoments)):
             return

@@ -23,11 +23,11 @@ Piece: TypeAlias = tuple[npt.NDArray[Any], FloatArray]
 
 
 def fitting_width(sketches: Sequence[QuantileSketch], wanted: int | None) -> int | None:
-    """Return the number of values of one run for all of these: as wanted, or as many as the bound asks for.
+    """Return the number of values of one run for all of these: as requested, or as the bound requires.
 
-    Unless a width is wanted, half of the error that is left to the bound is kept for later merges: widths
-    then double with every level of a tree of merges, while the number of its leaves is multiplied.  None
-    where none fits: the sketches have spent their errors already.
+    Without a requested width, half of the remaining error is reserved for later merges: widths then double
+    with every level of a tree of merges, while the number of its leaves is multiplied.  None if no width
+    fits, because the sketches have used up the error.
     """
     epsilon = sketches[0].epsilon
     mass, error = sum(s.mass for s in sketches), sum(s.error for s in sketches)
@@ -42,9 +42,9 @@ def fitting_width(sketches: Sequence[QuantileSketch], wanted: int | None) -> int
 
 
 def joined(sketches: Sequence[WeightedSketch], k: int) -> WeightedSketch:
-    """Return one run of ``k`` values for all sketches; they are of one type and the same features.
+    """Return one run of ``k`` values for all sketches, which have the same type and features.
 
-    The sketches are used up.
+    The sketches are destroyed.
     """
     first = sketches[0]
     made = WeightedSketch(first.n_features, first.epsilon, first.dtype)

@@ -21,16 +21,16 @@ from streamsieve.state import Array, Float, Int, Nested, Part
 from streamsieve.summaries.quantiles.small_domain import SmallDomain
 from streamsieve.summaries.quantiles.sorted_rows import SortedRows
 
-#: A block of features stays in the second-level cache from transposing to the last collapse.
+#: Bytes per block of features, which stays in the second-level cache from transposing to the last collapse.
 BLOCK_BYTES = 2**18
 #: Cost of sorting a value, in units of reading one.
 COST_OF_SORTING = 16
 FEWEST_ROWS = 8
 WIDEST = 2**26
-#: More levels than rows can fill.
+#: Maximum number of levels; no number of rows fills more.
 DEEPEST = 64
-#: Mass in runs below which a class has faded away: numbers so small lose their digits.
-FAINTEST = 1e-280
+#: Mass in runs below which a class has faded away; smaller numbers lose digits.
+FADED_MASS = 1e-280
 
 
 #: The largest and the smallest positive number.
@@ -45,7 +45,7 @@ class SortedRun(NamedTuple):
 
 
 class QuantileSketch(Part, ABC):
-    """Runs of one class over all features, with a certified bound of what collapsing has cost.
+    """Runs of one class over all features, with a certified bound of the error of collapsing.
 
     ``|estimate(x) + shift - truth(x)| <= error`` for every x, where both are masses of values up to x.
     """
@@ -79,7 +79,7 @@ class QuantileSketch(Part, ABC):
         self.rows = np.empty((0, n_features), dtype)
         self.weights = np.empty(0)
         self.filled = 0
-        #: The buffered rows in order, where they were asked for.
+        #: The buffered rows in sorted order, if they have been requested.
         self._sorted: SortedRows | None = None
         #: Mass of the rows that are in runs.  It is summed once per flush, never by batches: their size must
         #: not change a bit.
@@ -171,9 +171,9 @@ class QuantileSketch(Part, ABC):
         over_features(self.n_features, self.n_features * width * COST_OF_SORTING, lane)
 
     def scale(self, factor: float) -> None:
-        """Multiply every mass by a factor; what gets too small for a number is forgotten."""
+        """Multiply every mass by a factor; masses that underflow are dropped."""
         self.weights[: self.filled] *= factor
-        if self.in_runs * factor < FAINTEST:
+        if self.in_runs * factor < FADED_MASS:
             factor, self.few = 0.0, SmallDomain(self.n_features)
         self.in_runs *= factor
         self.error *= factor
@@ -209,20 +209,20 @@ class QuantileSketch(Part, ABC):
     def astype(self, dtype: npt.DTypeLike) -> None:
         """Change the type of the stored values."""
         rows = np.empty(self.rows.shape, dtype)
-        rows[: self.filled] = self.rows[: self.filled]  # what follows is not to be read
+        rows[: self.filled] = self.rows[: self.filled]  # entries after these must not be read
         self.rows, self._sorted = rows, None
         self.levels = [[SortedRun(r.values.astype(dtype), r.weight) for r in level] for level in self.levels]
 
     @abstractmethod
     def merge(self, other: Self) -> None:
-        """Take the other's rows into account; the other may be used up."""
+        """Merge another sketch, which may be destroyed."""
 
     @abstractmethod
     def _widen(self) -> None:
         """Double k, without loss."""
 
     def _merge_facts(self, other: Self) -> None:
-        """Give both runs of one width, and add what needs no carrying: masses, errors, few values."""
+        """Bring the runs of both to one width, and add masses, errors and tables of few values."""
         while self.k < other.k:
             self._widen()
         while other.k < self.k:
@@ -283,7 +283,7 @@ class QuantileSketch(Part, ABC):
 
         Alone, a table or a count of missing values may be below 0; see :class:`SmallDomain`.
         """
-        least = -1e-9 * max(self.mass, FAINTEST)
+        least = -1e-9 * max(self.mass, FADED_MASS)
         below = self.missing < least
         if self.few.useful:
             below |= (self.few.masses < least).any(axis=1)

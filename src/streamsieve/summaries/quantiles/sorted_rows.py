@@ -10,8 +10,8 @@ import numpy.typing as npt
 from streamsieve._kernels import quantiles_weighted as kernel
 from streamsieve.protocols import FloatArray
 
-#: Rows that are sorted on their own before they are merged with the others.
-TOGETHER = 64
+#: Rows sorted together before they are merged with the others.
+RUN_ROWS = 64
 #: Bytes of one class up to which sorted rows are kept.
 MOST_BYTES = 2**26
 
@@ -26,7 +26,7 @@ class SortedRows:
     def __init__(self, n_features: int, dtype: np.dtype[Any]) -> None:
         self._values = np.empty((n_features, 0), dtype)
         self._place = np.empty((n_features, 0), np.int32)
-        #: Rows that are sorted, of every feature.
+        #: Number of sorted rows of every feature.
         self._done = np.zeros(n_features, np.int64)
 
     @property
@@ -35,7 +35,7 @@ class SortedRows:
         return self._values.nbytes + self._place.nbytes + self._done.nbytes
 
     def make_room(self, capacity: int) -> bool:
-        """Have room for the rows of a buffer; False if they are too many to keep."""
+        """Allocate room for the rows of a buffer; return False if there are too many."""
         p, room = self._values.shape
         if p * capacity * (self._values.itemsize + 4) > MOST_BYTES:
             return False
@@ -52,7 +52,7 @@ class SortedRows:
         done = self._done[part]
         first = int(done.min()) if len(done) and done.min() == done.max() <= m else 0
         values, place = self._values[part], self._place[part]
-        kernel.insert(rows[:, part], first, m, values, place, TOGETHER)
+        kernel.insert(rows[:, part], first, m, values, place, RUN_ROWS)
         self._done[part] = m
         cumulative = np.empty((high - low, m))
         kernel.accumulate(values[:, :m], place[:, :m], rows[:, part], u, cumulative, missing)

@@ -20,15 +20,15 @@ from streamsieve.state import Bool, Float, Nested, register, untouched_on_error
 from streamsieve.summaries.arrays import checked_columns, checked_places, widened
 from streamsieve.summaries.class_totals import FREQUENCY, LARGEST, ClassTotals, check_alike
 from streamsieve.summaries.quantiles.dense import DenseQuantiles
-from streamsieve.summaries.quantiles.sketch import FAINTEST
+from streamsieve.summaries.quantiles.sketch import FADED_MASS
 from streamsieve.summaries.quantiles.sparse import SparseQuantiles
 from streamsieve.summaries.table_block import TableBlock, features_at_once, table_block
 
-#: Values made dense at a time when sparse rows come into a dense stream.
+#: Values made dense at a time, for sparse rows in a dense stream.
 DENSE_VALUES = 2**22
-#: Share of the error that the rows of a part may take.
+#: Share of the error that the rows of a part may use.
 PART = 0.5
-#: A row that weighs less counts as one of weight 0: its share of a mass would be lost to rounding.
+#: Rows of smaller weight count as rows of weight 0: their share of a mass would be lost to rounding.
 LIGHTEST = 1e-280
 
 
@@ -96,7 +96,7 @@ class Quantiles(ClassTotals):
         "_store": Nested(DenseQuantiles, SparseQuantiles, shares=("classes", "features"), optional=True),
     }
 
-    #: Share of the error that learning may spend; the rest is for merging.
+    #: Share of the error that learning may use; the rest is for merging.
     _share = 1.0
 
     def __init__(
@@ -180,7 +180,7 @@ class Quantiles(ClassTotals):
             self._whole = self._whole and bool(np.all(weight == np.floor(weight)))
         self._make_room(len(self._labels) + len(new), max(self.n_features, X.shape[1]), sparse=sp.issparse(X))
         self._labels.add(new)
-        # rows of weight 1 at the head are learned as such, so that no batch changes what came before it
+        # rows of weight 1 at the beginning are learned as such, so that results do not depend on batches
         low, plain = 0, 0 if weight is None else int(np.argmax(weight != 1.0))
         while low < X.shape[0]:
             high = min(X.shape[0] if low >= plain else plain, low + self._step(X))
@@ -191,7 +191,7 @@ class Quantiles(ClassTotals):
     def _step(self, X: Matrix) -> int:
         """Return how many rows to take at once."""
         step, fading = int(X.shape[0]), self._fading
-        if fading.half_life is not None:  # up to the row that makes rescaling due, wherever a batch ends
+        if fading.half_life is not None:  # up to the row at which rescaling is due, wherever batches end
             step = max(1, int(min(step, (LARGEST - fading.exponent) * fading.half_life)))
         if sp.issparse(X) and isinstance(self._store, DenseQuantiles):
             step = min(step, max(1, DENSE_VALUES // max(1, self.n_features)))
@@ -235,11 +235,11 @@ class Quantiles(ClassTotals):
         self._advance(len(codes))
 
     def _as_dense(self, X: Matrix) -> npt.NDArray[Any]:
-        """Rows for a dense store: what a sparse row does not hold is 0."""
+        """Return rows for a dense store; values that sparse rows do not store are 0."""
         return np.asarray(widened(X, self.n_features, 0.0).toarray() if sp.issparse(X) else X)
 
     def _as_sparse(self, X: Matrix) -> Any:
-        """Rows for a sparse store: what a dense row does not hold is missing."""
+        """Return rows for a sparse store; features absent from dense rows are missing."""
         if sp.issparse(X):
             return X
         return sp.csr_array(widened(X, self.n_features, np.nan))
@@ -289,7 +289,7 @@ class Quantiles(ClassTotals):
             )
         with untouched_on_error(self):
             self._labels = self._labels.copy()
-            codes, new = self._precede(twin)  # the other may be this one, whose totals are about to change
+            codes, new = self._precede(twin)  # copies, because the other may be this one
             self._labels.add(new)
             n_features = max(self.n_features, twin.n_features)
             self._make_room(len(self._labels), n_features, sparse=False)
@@ -298,7 +298,7 @@ class Quantiles(ClassTotals):
             self._whole = self._whole and other._whole
 
     def compact(self, k: int | None = None) -> None:
-        """Reduce dense quantiles to one sorted run per class, which is little to send and quick to merge.
+        """Reduce dense quantiles to one sorted run per class, which is small to send and quick to merge.
 
         Parameters
         ----------
@@ -318,7 +318,7 @@ class Quantiles(ClassTotals):
             self._store.compact(k)
 
     def begin_part(self) -> None:
-        """Learn to half of the error, until :meth:`end_part`: sending and merging a part takes some as well.
+        """Use at most half of the error until :meth:`end_part`, because merging a part needs some as well.
 
         Before the first rows.  Sparse and fading quantiles are not changed by either.
         """
@@ -330,7 +330,7 @@ class Quantiles(ClassTotals):
                 self._make_room(n_classes, n_features, sparse=False)
 
     def end_part(self) -> None:
-        """Be compact, and let merges spend the other half of the error."""
+        """Compact the sketches, and let merges use the other half of the error."""
         if self._share < 1.0:
             del self._share
             if isinstance(self._store, DenseQuantiles):
@@ -338,7 +338,7 @@ class Quantiles(ClassTotals):
                 self.compact()
 
     def merge_many(self, others: Sequence[Self], k: int | None = None) -> None:
-        """Become the summary of this stream followed by the others', paying for one reduction, not for many.
+        """Append the rows of several summaries, with the error of one reduction instead of many.
 
         Parameters
         ----------
@@ -347,8 +347,8 @@ class Quantiles(ClassTotals):
 
         Notes
         -----
-        What this saves is error, not time: merged one by one, compact parts take about as long, and the
-        certified error is larger.  Sparse and fading quantiles are merged one by one.
+        This saves error, not time: merged one by one, compact parts take about as long, but the certified
+        error is larger.  Sparse and fading quantiles are merged one by one.
         """
         if k is not None:
             check_number("k", k, low=32, integer=True)
@@ -361,12 +361,12 @@ class Quantiles(ClassTotals):
                 for other in others:
                     self.merge(other)
             return
-        twin = self._borrowed()  # a failure in the middle leaves this one as it was
+        twin = self._borrowed()  # a failure on the way leaves this one unchanged
         twin._take_many([other._borrowed() for other in others], k)  # noqa: SLF001 - twins
         self.__dict__.update(vars(twin))
 
     def _borrowed(self) -> Self:
-        """Return a twin with the values of this one, which are not to be written to."""
+        """Return a copy that shares the values of this one, which must not be written to."""
         if not isinstance(self._store, DenseQuantiles):
             return self.copy()
         return deepcopy(self, {id(values): values for values in self._store.stored()})
@@ -392,5 +392,5 @@ class Quantiles(ClassTotals):
             yield f"sketches with a rank error of {self._store.epsilon} do not go with one of {wanted}"
         elif isinstance(self._store, DenseQuantiles):
             off = np.abs(self._store.mass - self._mass)
-            if np.any(off > 1e-6 * self._mass + FAINTEST):  # sums of the same weights, but for rounding
+            if np.any(off > 1e-6 * self._mass + FADED_MASS):  # sums of the same weights, up to rounding
                 yield "the runs hold other rows than the classes"

@@ -8,13 +8,13 @@ numbers.
 most (see the kernel), and errors of runs add up.  Every unit of mass passes a flush and then one collapse a
 level, so E <= W (L + 1) / (2k) with L levels.
 
-**The rule.**  A flush always fits: k >= 1 / (2 epsilon), so it costs at most epsilon times the mass it adds.
-A collapse that would break E <= epsilon * W is not done: k doubles first (each value twice at half the
-weight, which loses nothing), as long as that can help for ordinary weights; beyond that the two runs wait
-side by side until later rows have paid for them.  Strange weights cost memory, never truth.
+**The rule.**  A flush is always possible: k >= 1 / (2 epsilon), so it costs at most epsilon times the mass it
+adds.  A collapse that would violate E <= epsilon * W is not done: k doubles first (each value twice at half
+the weight, which loses nothing), as long as that can help for ordinary weights; beyond that the two runs are
+kept until later rows leave enough error.  Unusual weights cost memory, never accuracy.
 
-Under fading old errors fade with old mass.  The oldest run, once its mass has sunk under an eighth of the
-bound, is dropped and counts as error: memory is bounded by the half-life, not by the number of rows.
+Under fading, old errors fade with old mass.  The oldest run, once its mass is below an eighth of the bound,
+is dropped and counts as error: memory is bounded by the half-life, not by the number of rows.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ class WeightedSketch(QuantileSketch):
     start: ClassVar[float] = 2.0
 
     def sorted_rows(self) -> SortedRows | None:
-        """Return the buffered rows in order, as far as they were sorted; None if they are too many."""
+        """Return the buffered rows as sorted so far; None if there are too many."""
         if self._sorted is None:
             self._sorted = SortedRows(self.n_features, self.dtype)
         return self._sorted if self._sorted.make_room(len(self.rows)) else None
 
     @classmethod
     def of_equal(cls, equal: EqualWeightSketch) -> WeightedSketch:
-        """Go on with weights: a run of weight 2^l is one already, and its centered error stays centered."""
+        """Convert a sketch of equal weights: runs of weight 2^l are valid, centered errors stay centered."""
         made = cls(0, equal.epsilon, equal.dtype)
         width = made.k
         made.__dict__.update({name: fact for name, fact in vars(equal).items() if name in vars(made)})
@@ -94,7 +94,7 @@ class WeightedSketch(QuantileSketch):
         self._drop_faded()
 
     def _settle(self) -> None:
-        """Collapse runs that share a level, as far as the bound allows."""
+        """Collapse runs of the same level, as far as the bound allows."""
         level = 0
         while level < len(self.levels):
             if len(self.levels[level]) < 2:
@@ -129,9 +129,9 @@ class WeightedSketch(QuantileSketch):
         ]
 
     def _drop_faded(self) -> None:
-        """Forget the oldest runs as long as they do not matter; these are first on the highest levels.
+        """Drop the oldest runs, the first of the highest levels, as long as their mass is negligible.
 
-        A younger run that is light has not faded, it has just begun: its rows are not to be lost.
+        A younger run of small mass has not faded but only begun, and its rows must not be lost.
         """
         little = self.epsilon * self.in_runs / 8
         for level in reversed(self.levels):
@@ -143,7 +143,7 @@ class WeightedSketch(QuantileSketch):
                 del level[0]
 
     def merge(self, other: Self) -> None:
-        """Take the other's rows into account; the other is used up."""
+        """Merge another sketch, which is destroyed."""
         self._merge_facts(other)
         for level, runs in enumerate(other.levels):
             self._level(level).extend(runs)
@@ -151,7 +151,7 @@ class WeightedSketch(QuantileSketch):
         self.add(other.rows[: other.filled], None, other.weights[: other.filled])
 
     def _adds_up(self) -> bool:
-        # runs that have faded are dropped, but their rows go on to count
+        # faded runs are dropped, but their rows still count
         return self.k * sum(run.weight for run in self.runs) <= self.in_runs * (1 + 1e-9)
 
 

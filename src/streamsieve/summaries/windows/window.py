@@ -62,7 +62,7 @@ class Window(HeldRows):
         #: The empty summary to start from.
         self.inner = inner.copy()
         self._rows = RowStore(int(size))
-        # the summary of the rows, if it is known, whether it can follow them, and the row that ends its life
+        # the summary of the rows if computed, whether it can be updated, and when it is recomputed
         self._current: Any = None
         self._follows = False
         self._last = 0
@@ -84,11 +84,11 @@ class Window(HeldRows):
 
     @property
     def nbytes(self) -> int:
-        """Memory held, in bytes: the rows, and the summary if it was asked for."""
+        """Memory used, in bytes: the rows, and the summary if it has been computed."""
         return self._rows.nbytes + (0 if self._current is None else int(self._current.nbytes))
 
     def current(self) -> Any:
-        """Return the summary of the rows in the window; look at it, but do not change or keep it."""
+        """Return the summary of the rows in the window, which must not be changed or kept."""
         if self._current is None:
             summary = self.inner.copy()
             self._rows.replay(summary)
@@ -103,7 +103,7 @@ class Window(HeldRows):
         return takes_missing(self.inner)
 
     def update(self, X: Matrix, y: npt.NDArray[Any], weight: FloatArray | None = None) -> None:
-        """Take rows into account, all of them or (on an error) none; as many old ones leave."""
+        """Add rows, all of them or (on an error) none; the oldest rows leave a full window."""
         piece = present(X, y, weight, self.target, missing=self.missing)
         if piece.n_rows == 0:
             return
@@ -120,7 +120,7 @@ class Window(HeldRows):
             self.current()
 
     def _followed(self, piece: Piece) -> Any:
-        """Return the summary after new rows came and old ones left."""
+        """Return the summary after adding new rows and removing old ones."""
         if piece.n_rows >= self.size:
             summary = self.inner.copy()
             piece = piece.part(piece.n_rows - self.size, piece.n_rows)
@@ -137,7 +137,7 @@ class Window(HeldRows):
         return summary
 
     def _subtracts(self) -> bool:
-        """Whether the summary of the present rows can give them back without a trace."""
+        """Whether rows can be removed exactly from the summary of the current rows."""
         pieces = list(self._rows.pieces())
         return (
             isinstance(self.inner, Subtracts)
@@ -150,15 +150,15 @@ class Window(HeldRows):
         )
 
     def _alike(self, piece: Piece) -> bool:
-        """Whether a summary that follows can take these rows.
+        """Whether the current summary can be updated by these rows.
 
-        Dense and sparse rows differ in what late features are in them, and a summary only knows which it
-        met first: the two do not share one that follows.
+        Late features have different values in dense and sparse rows, and a summary only stores which came
+        first: with both kinds it is recomputed.
         """
         return _is_whole(piece) and (self.n_rows == 0 or self._rows.sparse == sp.issparse(piece.X))
 
     def merge(self, other: Self) -> None:
-        """Become the window over this stream followed by the other's."""
+        """Merge another window, as if its rows had been added after these."""
         if (
             not isinstance(other, Window)
             or other.size != self.size
@@ -179,7 +179,7 @@ class Window(HeldRows):
             self._current = None
 
     def forget(self, columns: IntArray) -> None:
-        """Let the rows in the window count as missing for some features."""
+        """Treat the rows in the window as missing for some features."""
         super().forget(columns)
         self._current = None
 
@@ -204,5 +204,5 @@ def _is_whole(piece: Piece) -> bool:
 
 
 def _overflowed(summary: Any) -> bool:
-    """Whether some values were not counted by themselves: which ones, depends on what came first."""
+    """Whether some values are counted as "other"; which ones depends on the order of rows."""
     return bool(np.any(getattr(summary, "overflowed", False)))

@@ -19,7 +19,7 @@ from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, register
 
 #: Number of kept columns compared at a time; once a candidate is rejected, the rest are skipped.
-TOGETHER = 64
+CHUNK = 64
 #: Bound on differences by the order of summation; pairs closer than this are compared again exactly.
 ROUNDING = 1e-9
 
@@ -73,8 +73,8 @@ class PairwiseMixed(Pairwise):
 
     def _rivals(self, new: Kept) -> Iterator[Kept]:
         pick = np.maximum if self._config.use_max else np.minimum
-        for low in range(0, len(self._kept), TOGETHER):
-            some = self._kept[low : low + TOGETHER]
+        for low in range(0, len(self._kept), CHUNK):
+            some = self._kept[low : low + CHUNK]
             slots = np.array([self._slot[kept.feature] for kept in some], np.int64)
             bound = pick(np.array([kept.relevance for kept in some]), new.relevance)
             near = self._columns.strengths(self._candidate, slots) >= bound - ROUNDING

@@ -18,7 +18,7 @@ import numpy as np
 from streamsieve.columns.redundancy.contract import Candidates, RedundancyRule
 from streamsieve.decisions import REDUNDANT, RELEVANT, Eviction, Outcome
 from streamsieve.dependence.blocks import TIE, dense_column
-from streamsieve.dependence.contract import Measure
+from streamsieve.dependence.contract import Measure, dependence_of, p_value_of
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Bool, Encoded, register
 
@@ -129,9 +129,8 @@ class Pairwise(RedundancyRule):
 
     def _compared(self, new: Kept, kept: Kept) -> Pair:
         """Return the dependence of two columns, and its p-value if the measure has one."""
-        dependence = float(self._measure.dependence(new.column, kept.column))
-        p_value = getattr(self._measure, "p_value", None)
-        return Pair(dependence, math.nan if p_value is None else float(p_value(dependence, self.n)))
+        dependence = dependence_of(self._measure, new.column, kept.column)
+        return Pair(dependence, p_value_of(self._measure, dependence, self.n))
 
     def _record(self) -> Mapping[str, Any]:
         return {

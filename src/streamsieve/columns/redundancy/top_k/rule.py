@@ -17,7 +17,7 @@ from streamsieve.columns.redundancy.contract import Candidates
 from streamsieve.columns.redundancy.slots import SLOT, Shape
 from streamsieve.columns.redundancy.top_k.correlation import KERNEL_OUTSCORED, Entries, Fates, TopKBuffer
 from streamsieve.dependence.blocks import dense_column
-from streamsieve.dependence.contract import Measure
+from streamsieve.dependence.contract import Measure, dependence_of
 from streamsieve.protocols import FloatArray
 from streamsieve.state import Array, Encoded, register
 
@@ -60,7 +60,7 @@ class TopKMeasured(TopKBuffer):
     def _shared(self, candidates: Candidates, j: int, column: FloatArray) -> FloatArray:  # noqa: ARG002
         """Return the dependence of a candidate and each member."""
         members = self.slots["columns"][: self._kept]
-        return np.array([self._measure.dependence(column, other) for other in members])
+        return np.array([dependence_of(self._measure, column, other) for other in members])
 
     def _store(self, candidates: Candidates, j: int, column: FloatArray, slot: int) -> None:  # noqa: ARG002
         """Put a candidate into a slot."""

@@ -20,7 +20,7 @@ from streamsieve.evaluation.reports.wording import count_text, metric_label
 #: Features that stand open; the others are folded.
 OPEN = 20
 #: Features of all selectors together that are on the page; files hold them all.
-MOST = 3000
+MOST_FEATURES = 3000
 
 
 def standings(recommendation: Recommendation, fits: Mapping[str, FinalFit], report: Report) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def stability_rows(found: Mapping[str, Stability]) -> list[dict[str, str]]:
 
 def sections(fits: Mapping[str, FinalFit], recommendation: Recommendation) -> list[dict[str, Any]]:
     """Return a section per selector: the recommended one, and then in the order of their best scores."""
-    most = max(OPEN, MOST // max(1, len(fits)))
+    most = max(OPEN, MOST_FEATURES // max(1, len(fits)))
     standings = (recommendation.recommended, *recommendation.standings)
     ranked = [*(each.selector for each in standings), *fits]
     order = [name for name in dict.fromkeys(ranked) if name in fits]

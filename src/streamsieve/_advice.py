@@ -1,4 +1,4 @@
-"""The door that a caller came by, Python or the command line, so that advice is given in its terms."""
+"""Advice in errors, in the terms of the interface in use: Python or the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _shell = False
 
 @contextmanager
 def command_line() -> Iterator[None]:
-    """Context: advice names options of the command line."""
+    """Context manager in which advice names options of the command line."""
     global _shell  # noqa: PLW0603 - a process has one command line
     before, _shell = _shell, True
     try:
@@ -20,21 +20,23 @@ def command_line() -> Iterator[None]:
         _shell = before
 
 
-def way(python: str, option: str) -> str:
-    """Return the way out of an error, as written in Python or on the command line."""
+def by_interface(python: str, option: str) -> str:
+    """Return one of two texts: for Python, or for the command line."""
     return option if _shell else python
 
 
-def given(name: str, value: int | str | Sequence[str]) -> str:
-    """Return how to give a parameter: ``na=['?']`` in Python, ``--na '?'`` on the command line."""
+def as_argument(name: str, value: int | str | Sequence[str]) -> str:
+    """Return a parameter as it is written: ``na=['?']`` in Python, ``--na '?'`` on the command line."""
     values = [value] if isinstance(value, int | str) else list(value)
     if name == "exclude":  # its value is a list with commas
         values = [",".join(f'"{each}"' if "," in str(each) else str(each) for each in values)]
+    if name == "na":
+        values = [f'"{each}"' if "," in str(each) else each for each in values]
     option = f"--{name.replace('_', '-')}"
-    return way(f"{name}={value!r}", " ".join(f"{option} {_quoted(str(each))}" for each in values))
+    return by_interface(f"{name}={value!r}", " ".join(f"{option} {_quoted(str(each))}" for each in values))
 
 
 def _quoted(value: str) -> str:
-    """Return a value as the shell takes it; bare punctuation is quoted, to stand out in a sentence."""
+    """Quote a value for the shell; bare punctuation is quoted as well, to stand out in a sentence."""
     plain = any(map(str.isalnum, value)) or "'" in value
     return shlex.quote(value) if plain else f"'{value}'"
