@@ -33,8 +33,15 @@ class MockBroker:
         self._client = ctypes.c_void_p(self._library.rd_kafka_new(0, conf, text, 512))
         self._cluster = ctypes.c_void_p(self._library.rd_kafka_mock_cluster_new(self._client, 1))
         self.servers = self._library.rd_kafka_mock_cluster_bootstraps(self._cluster).decode()
+        # brokers answer with whole batches: small ones, so that a reader can be held up before the end
         self._producer = Producer(
-            {"bootstrap.servers": self.servers, "log_level": 0, "linger.ms": 5, "acks": 1}
+            {
+                "bootstrap.servers": self.servers,
+                "log_level": 0,
+                "linger.ms": 5,
+                "batch.num.messages": 100,
+                "acks": 1,
+            }
         )
 
     def create(self, topic, partitions=1):
