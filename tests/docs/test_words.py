@@ -13,7 +13,8 @@ BRITISH = re.compile(
     r"|(?:actor|ard|cret|eneral|enal|erial|inim|itial|axim|mar|normal|optim|real|recogn)is(?:e[ds]?|ing|ation)\b",
     re.IGNORECASE,
 )
-PARTS = prose_files(Path(__file__).resolve().parents[2])
+HERE = Path(__file__).resolve().parents[2]
+PARTS = prose_files(HERE)
 
 
 def test_no_banned_phrase():
@@ -23,6 +24,13 @@ def test_no_banned_phrase():
 def test_the_source_is_in_american_spelling():
     found = [(path.name, word) for path in PARTS["src"] for word in BRITISH.findall(path.read_text())]
     assert not found
+
+
+def test_pages_that_are_named_exist():
+    named = re.compile(r"\b[A-Z][A-Z_]*\.md\b")
+    files = [p for pattern in ("src/**/*.py", "tests/[!d]*/*.py", "docs/**/*.md") for p in HERE.glob(pattern)]
+    known = {path.name for path in HERE.rglob("*.md") if ".venv" not in path.parts}
+    assert not [(f.name, page) for f in files for page in named.findall(f.read_text()) if page not in known]
 
 
 @pytest.mark.parametrize("phrase", [phrase for phrase in BANNED if re.fullmatch(r"\w+ \w+", phrase)])

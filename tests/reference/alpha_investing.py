@@ -17,7 +17,7 @@ model's columns leaves of x: the score test has z = sum u_i (y_i - p_i) / sqrt(s
 its log-odds. It fits exactly if all log-odds lie on the side of their class, by more than 0.01; x is
 collinear if sum w_i u_i^2 is at most 1e-10 of its centered sum of squares.
 
-Source: Zhou, Foster, Stine, Ungar (2006); ALGORITHMS.md 6.5.
+Source: Zhou, Foster, Stine, Ungar (2006).
 """
 
 from typing import NamedTuple

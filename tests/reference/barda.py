@@ -9,7 +9,7 @@ Several classes: the first two labels share one learner from the first row on, +
 When a third label comes, the first one's learner is the mirror image, and every further label gets a learner
 of its own, which begins with the row of that label.
 
-Source: MODERN.md M5 (Zhai, Wang, Koriche, Gao, ECML-PKDD 2018, algorithm B-ARDA).  A row without loss counts
+Source: Zhai, Wang, Koriche, Gao, ECML-PKDD 2018, algorithm B-ARDA.  A row without loss counts
 in t all the same.
 """
 

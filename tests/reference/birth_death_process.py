@@ -4,7 +4,7 @@ Each of the 2^N - 1 sets a is born at the rate R (|a|-1)! (N-|a|)! / N!, each fe
 / alpha. The next event comes after an exponential time at the sum of all rates, and is one of them in
 proportion to its rate. It starts empty, and what was before a time long enough is forgotten.
 
-Sources: ALGORITHMS.md 9; Palla, Knowles, Ghahramani 2017.  The review prints the death rate as R r / alpha.
+Source: Palla, Knowles, Ghahramani 2017.  The review prints the death rate as R r / alpha.
 """
 
 from itertools import combinations

@@ -6,7 +6,7 @@ lack it.  Weights are those of ``tests.reference.super_learner`` over these judg
 deviations from their mean, which is added at the end.  A vote counts the predictions of all learners of all
 blocks (Breiman's F_T, the most often predicted label).
 
-Sources: ALGORITHMS.md 9; Siu's review, Bagging Predictors.
+Source: Siu's review, Bagging Predictors.
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ Selection frequency: the share of replicas that select a feature.  Stability (No
 the mean unbiased variance of a feature's selection, over that of random selections of the mean size.
 Expected false features (Meinshausen and Buehlmann 2010): q^2 / ((2 threshold - 1) p).
 
-Source: MODERN.md M11; ALGORITHMS.md 7.7.
+Source: Oza and Russell (2001) for Poisson weights; Meinshausen and Buehlmann (2010) for the shares.
 """
 
 from fractions import Fraction

@@ -5,7 +5,7 @@
 over the rows and columns that count, with the masses scaled to n rows; the p-value is that of all criteria
 over tables.
 
-Source: Pearson (1900); ALGORITHMS.md 1.6.
+Source: Pearson (1900).
 """
 
 import numpy as np

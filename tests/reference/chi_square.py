@@ -3,7 +3,7 @@
 ``sum (N_xyz - E_xyz)^2 / E_xyz`` with ``E_xyz = N_x.z N_.yz / N_..z``; cells of empty rows and columns are
 left out. No continuity correction: the authors' toolbox takes 0.5 off where fewer than 10 rows are expected.
 
-Source: Pearson (1900); ALGORITHMS.md 0.3, 6.3.
+Source: Pearson (1900).
 """
 
 

@@ -5,7 +5,7 @@ Over the rows in which feature j is present, with weights w as in the twin of th
     var x = sum w (x - mean x)^2 / sum w,   var y likewise,
     cov   = sum w (x - mean x) (y - mean y) / sum w.
 
-Source: ALGORITHMS.md 1.9, 5.1 and 5.2.
+Source: Chan, Golub, LeVeque (1983).
 """
 
 from typing import NamedTuple

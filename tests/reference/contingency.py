@@ -8,7 +8,7 @@ A cell that is None or NaN is missing.  A dense row lacks the features it is too
 zeros there.  Of the values of a feature other than 0, the first ``cap`` are counted one by one, all that come
 later as OTHER.
 
-Source: ALGORITHMS.md 0.2, for the counts; 5.1 and 5.2 for weights and fading.
+Source: counts by definition; weights and fading as of moments.
 """
 
 import math

@@ -4,7 +4,7 @@
 
 A constant feature or target scores 0.  Without df > 0 there is nothing to test: p-value 1.
 
-Source: Pearson (1895); ALGORITHMS.md 1.9.
+Source: Pearson (1895).
 """
 
 import numpy as np

@@ -7,7 +7,7 @@ With w = weight * 2^(-age / half_life), age 0 for the last row, and W = sum w,
 and likewise for a target t in the place of x_l: the numbers y, or for every class the column that is 1 in its
 rows and 0 in others.  n = W^2 / V with V = sum weight * decay^2.  Rows of weight 0 do not exist.
 
-Source: MODERN.md M2, steps 1 and 2.
+Source: Sun, Wang, Zhu, Barbu, arXiv:1803.11521.
 """
 
 from typing import NamedTuple

@@ -20,7 +20,7 @@ class shares; the second sums ordered pairs twice; in the third the two graphs a
 for redundant what differs in place; in Algorithm 3 the t statistic is compared with a level; Algorithm 5 fits
 the model inside the loop over columns.
 
-Source: Siu, Xu (2018), Algorithms 1 to 5; ALGORITHMS.md 6.9.
+Source: Siu, Xu (2018), Algorithms 1 to 5.
 """
 
 import itertools

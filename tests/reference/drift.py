@@ -3,7 +3,7 @@
     x_i = nu z_i 1 + eps_i,     y_i = 1[ sum of x_ij over j in support(i) + e_i > 0 ],     nu = 1/2
     support(i) = {s, ..., s + k - 1} modulo p,     s = floor(i / l)
 
-z, eps and e are standard normal.  Source: Wang (2021), equations 3.20-3.22; ALGORITHMS.md 5.8.
+z, eps and e are standard normal.  Source: Wang (2021), equations 3.20-3.22.
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ their information) that hold it.  Without C >= 2 and n > C there is nothing to t
 Classes that differ without spread within them: p = C! n_1! ... n_C! / n!, at most 1, the share of assignments
 of the rows to the classes that do the same.
 
-Source: Fisher (1925); scikit-learn's ``f_classif``; ALGORITHMS.md 1.8.
+Source: Fisher (1925); scikit-learn's ``f_classif``.
 """
 
 import math

@@ -9,7 +9,7 @@ For a new column X:
 
 Judges, sets and their order are those of ``tests/reference/osfs.py``.
 
-Source: Wu, Yu, Ding, Wang, Zhu (2013), Algorithm 2; ALGORITHMS.md 6.4.
+Source: Wu, Yu, Ding, Wang, Zhu (2013), Algorithm 2.
 """
 
 from tests.reference.lines import Line

@@ -5,7 +5,7 @@
 
 Codes are those of ``g_squared.py``; numbers equal up to 1e-12 are equal.
 
-Source: Yu and Liu (2004), Figure 4; ALGORITHMS.md 0.2, 8.
+Source: Yu and Liu (2004), Figure 4.
 """
 
 from functools import cmp_to_key

@@ -6,7 +6,7 @@
 4. Add it and solve: maximize sum alpha - sum alpha^2 / (2 C) - max over groups of |sum alpha_i y_i z_i|^2 / 2
    over alpha >= 0; the bound is the largest |sum alpha_i y_i z_i| of a group.  C is that of the class over n.
 
-Source: Tan, Wang and Tsang (2010), Algorithm 1; ALGORITHMS.md 8.
+Source: Tan, Wang and Tsang (2010), Algorithm 1.
 """
 
 import numpy as np

@@ -7,7 +7,7 @@ mu and sigma; then sigma = max(sigma, 0).  omega = (mu^2 - penalty_s sigma^2) / 
 
 phi / Phi is exp(log phi - log Phi): the plain quotient is 0 / 0 for z < -38.
 
-Source: ALGORITHMS.md 7.4 (Haug, Pawelczyk, Broelemann, Kasneci, KDD 2020).
+Source: Haug, Pawelczyk, Broelemann, Kasneci, KDD 2020.
 """
 
 import math

@@ -5,7 +5,7 @@
 over the classes in which the feature occurs; 0/0 is 0 and x/0 is the largest float.
 The p-value is that of the F test.
 
-Source: Duda, Hart and Stork (2001); ALGORITHMS.md 1.8.
+Source: Duda, Hart and Stork (2001).
 """
 
 import numpy as np

@@ -12,7 +12,7 @@ of r, and the F test of one-way analysis of variance that of z:
 Given k columns, x and the contrasts between classes are what least squares on the columns leaves of them, and
 n is n - k (analysis of covariance).
 
-Source: ALGORITHMS.md 0.4; Fisher (1915).
+Source: Fisher (1915).
 """
 
 import numpy as np

@@ -20,7 +20,8 @@ multiplied by 2 L / (rate |g|^2) first.
 
 Columns that are only centered are ranked by |b| times their standard deviation.
 
-Sources: ALGORITHMS.md 2; Wang 2021, equation 2.26.  The thesis prints no momentum, ridge, minibatch or rate.
+Source: Barbu, She, Ding, Gramajo (2017); Wang 2021, equation 2.26.  The thesis prints no
+momentum, ridge, minibatch or rate.
 """
 
 import numpy as np

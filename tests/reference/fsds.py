@@ -10,7 +10,7 @@ rows before (n1) and of the block (n2), so that C C' is the scatter of all rows 
 
 Guards: only directions of positive length (beyond rounding) count; if there is none, all weights are 0.
 
-Source: ALGORITHMS.md 7.5; Huang, Yoo, Kasiviswanathan 2015.
+Source: Huang, Yoo, Kasiviswanathan 2015.
 """
 
 import numpy as np

@@ -17,7 +17,7 @@ alone.
 Errata: the paper's (4) prints wrong indices in the denominator, and its "five per cell" has the factors
 (r - 1), so it is per degree of freedom.
 
-Source: Spirtes, Glymour, Scheines (2000); Wu et al. (2013); ALGORITHMS.md 0.3.
+Source: Spirtes, Glymour, Scheines (2000); Wu et al. (2013).
 """
 
 import math

@@ -3,7 +3,7 @@
 Each feature with |correlation| > tau to a supporting feature is affiliated with the one it is most correlated
 with (of equals the first).
 
-Source: Zhai, Tan, Tsang and Ong (2012); ALGORITHMS.md 8.
+Source: Zhai, Tan, Tsang and Ong (2012).
 """
 
 from tests.reference.fisher_z import correlation

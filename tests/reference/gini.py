@@ -5,7 +5,7 @@
 Splits: at each threshold between two bins, or into all levels if these have no order; and none at all.  With
 fewer than two classes the score is -1.  The p-value is that of G^2 on the same table.
 
-Source: Breiman et al. (1984); ALGORITHMS.md 1.7.
+Source: Breiman et al. (1984).
 """
 
 import math

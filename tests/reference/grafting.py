@@ -9,7 +9,7 @@ than the share ``tol``.  Then the model is fitted over its columns and the newco
 coefficient is 0 leave.  With more than two classes a column has a coefficient for each class, joins if any of
 the gradients exceeds the level, and leaves if all coefficients are 0.
 
-Source: ALGORITHMS.md 6.6; Perkins and Theiler (2003); Perkins, Lacker and Theiler (2003).
+Source: Perkins and Theiler (2003); Perkins, Lacker and Theiler (2003).
 """
 
 import math

@@ -15,7 +15,7 @@ of the new group and of each earlier one, so that who has gone still drives othe
 A group is decided as a whole: its columns get one verdict each, when it is complete.  Columns of earlier
 groups are evicted, in the order of the columns that drive them out.  "Equal" is up to 1e-12.
 
-Source: Yu, Wu, Ding, Pei (2016); ALGORITHMS.md 6.1, 6.2.
+Source: Yu, Wu, Ding, Pei (2016).
 """
 
 from tests.reference.lines import Line

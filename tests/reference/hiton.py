@@ -8,7 +8,7 @@
 
 A judge answers what depends on what; see ``osfs.py`` for its questions.
 
-Source: Aliferis et al. (2003, 2010); ALGORITHMS.md 8.
+Source: Aliferis et al. (2003, 2010).
 """
 
 from tests.reference.osfs import PartialCorrelations, separator

@@ -8,7 +8,7 @@ Constant features are no nodes and score 0.
 
 Errata: Siu's review takes instances for nodes and forgets r in sum_l (r A)^l.
 
-Source: Roffo, Melzi and Cristani (2015); ALGORITHMS.md 8.
+Source: Roffo, Melzi and Cristani (2015).
 """
 
 import numpy as np

@@ -8,7 +8,7 @@ If bits > payout, it joins and w += payout; else w -= e.  A residual sum of squa
 target's counts as that much, and a column that cannot be tested (see the twin of alpha-investing) lowers
 nothing.
 
-Source: Zhou, Foster, Stine, Ungar (2006); ALGORITHMS.md 6.5, with its choices where the paper leaves details.
+Source: Zhou, Foster, Stine, Ungar (2006), with choices of ours where the paper leaves details.
 """
 
 import math

@@ -18,7 +18,7 @@ freedom, (levels - 1)(classes - 1), are not there.  For the t-th of the others, 
 G is reported.  By "moments" the p-values are those of Pearson's statistic, with Fisher's exact test of every
 2 x 2 table; see ``table_moments.py``.  By "chi2" they are those of G.
 
-Source: MODERN.md M7; ALGORITHMS.md 0.3.
+Source: Zhou, Li, Zhao, Wu (2021), for the aim; Spirtes, Glymour, Scheines (2000), for the test.
 """
 
 import functools

@@ -9,7 +9,7 @@ Inside: less than (1 - 1e-10) e_i, or 0.  Rows alone in their class are left out
 is missing are left out first; then sd (population) and N are of those that are left.
 
 Without ties c = k: equation 8 of Kraskov, Stoegbauer and Grassberger 2004 (n_x + 1 is c_x), and Ross 2014
-(c_y = N_class, c_x = m).  Source: ALGORITHMS.md 5.10 (Keller 2015), 0.2.
+(c_y = N_class, c_x = m).  Source: Kraskov, Stoegbauer, Grassberger (2004); Keller (2015).
 """
 
 import numpy as np

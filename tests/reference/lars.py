@@ -7,7 +7,7 @@
    (For a feature that has just left, one of the two is 0 but for rounding; by the other it may come again.)
 5. mu += gamma u; a lasso stops earlier where a coefficient crosses zero, and drops that feature.
 
-Source: Efron et al. (2004), section 2; ALGORITHMS.md 8.
+Source: Efron et al. (2004), section 2.
 """
 
 import numpy as np

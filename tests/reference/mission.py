@@ -8,7 +8,7 @@ the others come in if they are better than the worst.  Every k rows all keys of 
 Deviations from the authors' code (MISSION, ICML 2018): f uses weights as the sketch has them now; no slack of
 5 % before a feature comes in; members move before strangers come, so that the order of columns has no effect.
 
-Source: MODERN.md M6.
+Source: Aghazadeh et al., ICML 2018.
 """
 
 import math

@@ -6,7 +6,7 @@ For class c and feature j, over the rows of the class in which the feature is pr
 
 with w = weight * 2^(-age / half_life), age 0 for the last row.  Rows of weight 0 do not exist.
 
-Source: ALGORITHMS.md 5.1 and 5.2 (the correct form of Wang 2021, equations 3.1-3.3).
+Source: Wang 2021, equations 3.1-3.3, corrected; Chan, Golub, LeVeque (1983).
 """
 
 import numpy as np

@@ -9,7 +9,7 @@ Constant features come last, in their order.  Values equal up to 1e-10 of their 
 feature is chosen.  Codes are those of ``g_squared.py``.  F = (explained / (C - 1)) / (left / (n - C)), for a
 numeric target C = 2; what is left is 1e-12 of the whole at least.
 
-Source: Ding and Peng (2005); Peng, Long and Ding (2005); ALGORITHMS.md 0.2, 0.5, 1.4.
+Source: Ding and Peng (2005); Peng, Long and Ding (2005).
 """
 
 import numpy as np

@@ -16,7 +16,7 @@ the moments of X^2 over all permutations of the rows' labels, with n_i the rows 
 If V is 0 (below 1e-12 m^2), X^2 is the same for all permutations: p-value 1.  In any case the p-value is at
 least the probability of the table given its margins, prod n_i! prod n_j! / (n! prod n_ij!).
 
-Source: Lewis (1992), Miller (1955), Haldane (1940), Dawson (1954); ALGORITHMS.md 0.2, 0.3, 1.1.
+Source: Lewis (1992), Miller (1955), Haldane (1940), Dawson (1954).
 """
 
 import math

@@ -8,7 +8,7 @@ w = 0.  For each row x with label y = -1 or +1:
                  keep the B largest |w|, of equals the first
     else:        w <- (1 - l2 rate) w
 
-Source: Wang, Zhao, Hoi, Jin (2014), algorithm 2; ALGORITHMS.md 7.1.
+Source: Wang, Zhao, Hoi, Jin (2014), algorithm 2.
 """
 
 import math

@@ -20,7 +20,7 @@ the newcomer that replaces it, or at the last one accepted if an earlier one doe
 
 Erratum: the paper's t is (m - s(f)) / (d / sqrt(|U|)): the wrong sign, and the error of a mean for one draw.
 
-Source: Wang et al. (2013, 2015); ALGORITHMS.md 6.8, 6.9.
+Source: Wang et al. (2013, 2015).
 """
 
 import numpy as np

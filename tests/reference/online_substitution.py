@@ -14,7 +14,7 @@ Constant columns do not count.
 The paper steps all coefficients by eta / m at every arrival: see the class for why this is done here.  One
 survey omits the minus before the gradient.
 
-Source: ALGORITHMS.md 6.7; Yang, Fujimaki, Kusumura and Liu (2016).
+Source: Yang, Fujimaki, Kusumura and Liu (2016).
 """
 
 import math

@@ -16,7 +16,7 @@ for sets of one size.
 
 Errata: the paper's cost ``k^|BCF|`` should read ``|BCF|^k``.
 
-Source: Wu, Yu, Ding, Wang, Zhu (2013), Algorithm 1 with Section 3.3; ALGORITHMS.md 0.4, 6.3.
+Source: Wu, Yu, Ding, Wang, Zhu (2013), Algorithm 1 with Section 3.3.
 """
 
 import functools

@@ -19,7 +19,7 @@ are not more than ``floor``.
 The ledger: a verdict is final once there were ``floor`` members and no column up to it waits.  A member
 that falls before its verdict is final is rejected, afterwards it is evicted.  "Equal" is up to 1e-12.
 
-Source: Zhou, Zhao, Yan, Wu (2022); MODERN.md M4.
+Source: Zhou, Zhao, Yan, Wu (2022).
 """
 
 import numpy as np

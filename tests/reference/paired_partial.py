@@ -15,7 +15,7 @@ Sets of two or three are tried in two turns, each in order of arrival: first tho
 correlations (each over the rows where its two columns are seen, r(y, a) over those where a is seen) do not
 say "dependent", then the others.  Pairwise, n is the least number of rows of two columns.
 
-Source: ALGORITHMS.md 0.4; MODERN.md M10.
+Source: Fisher (1924) for partial correlations; test-wise deletion.
 """
 
 import functools

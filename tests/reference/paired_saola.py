@@ -4,7 +4,7 @@ NaN is a missing value.  dep(F, y) is over the rows where F is seen, dep(F, Y) o
 so are the degrees of freedom.  Which columns are relevant, and what two of them share, is as for a buffer of
 the k best columns: ``tests/reference/top_k.py``.
 
-Source: MODERN.md M10; ALGORITHMS.md 6.1.
+Source: Yu, Wu, Ding, Pei (2014); test-wise deletion.
 """
 
 import numpy as np

@@ -13,7 +13,7 @@ w = 0.  For each row x with label y = -1 or +1:
 Random numbers: Philox 4x32-10 (Salmon, Moraes, Dror, Shaw 2011), key = seed, counter = (draw, row), 53 bits.
 Draw 0 decides whether to explore; Floyd's algorithm (Bentley, 1987) takes the columns from draws 1 to B.
 
-Source: Wang, Zhao, Hoi, Jin (2014), algorithm 3; ALGORITHMS.md 7.2.
+Source: Wang, Zhao, Hoi, Jin (2014), algorithm 3.
 """
 
 import numpy as np

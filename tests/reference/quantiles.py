@@ -11,7 +11,7 @@ is the smallest value up to which there is a mass of i d, and a value's bin is t
 
 Masses are weight * 2^(-age / half_life), age 0 for the last row.  Rows of weight 0 do not exist.
 
-Source: ALGORITHMS.md 0.5 and 5.5 (Wang 2021, Algorithm 4, corrected).
+Source: Wang 2021, Algorithm 4, corrected.
 """
 
 import math

@@ -6,7 +6,7 @@ of nested models, or for C classes Wilks' lambda of the C - 1 indicators with Ra
 is replaced by its normal scores.  Marginal p-values that the next terms of an
 expansion call in doubt are those of random arrangements of the target.
 
-Source: FACTORY.md F9, F5.
+Source: Rao (1951) for F; Mardia (1971) for the moments over arrangements.
 """
 
 import numpy as np

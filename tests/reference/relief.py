@@ -3,7 +3,7 @@
 ``W_j += (1 / m) [ diff_j(i, miss) - diff_j(i, hit) ]``, two classes, with the differences and distances of
 ``relieff.py``.  The paper squares the differences; see the class.
 
-Source: Kira and Rendell (1992); ALGORITHMS.md 1.2.
+Source: Kira and Rendell (1992).
 """
 
 import numpy as np

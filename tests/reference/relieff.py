@@ -8,7 +8,7 @@
 
 Distances that differ by less than 1e-12 a feature are equal; of equals the first rows are taken.
 
-Source: Kononenko (1994); ALGORITHMS.md 1.2.
+Source: Kononenko (1994).
 """
 
 import numpy as np

@@ -9,7 +9,7 @@ death; the column is drawn evenly; accepted with min{1, BF ratio * prior ratio *
 (p-q)]}, and the inverse for a death.  Columns not in the model are drawn from the back part of a list that
 begins with those in it.
 
-Sources: ALGORITHMS.md 9; Siu's review; Green 1995.  The Jacobian is 1, because coefficients are integrated
+Source: Green 1995; Siu's review.  The Jacobian is 1, because coefficients are integrated
 out.
 """
 

@@ -9,7 +9,7 @@ For each row i and its k nearest others u, of rank 1, 2, ..., with d(i, u) = exp
 where diff_y = |difference| / range of y; a part whose denominator is 0 is 0.  Differences and distances are
 those of ``relieff.py``.
 
-Source: Robnik-Sikonja and Kononenko (1997); Wang (2021), (2.19) to (2.25); ALGORITHMS.md 1.3.
+Source: Robnik-Sikonja and Kononenko (1997); Wang (2021), (2.19) to (2.25).
 """
 
 import math

@@ -14,7 +14,7 @@ the target, and averages over rows are weighted.  R = mean of z z', c = mean of 
     mrmr        k times: largest |c_j| - mean |R_js| over those before
     t_test      the textbook's t of least squares with a constant on the raw columns
 
-Sources: MODERN.md M2; Sun, Wang, Zhu, Barbu, arXiv:1803.11521.
+Source: Sun, Wang, Zhu, Barbu, arXiv:1803.11521.
 """
 
 import numpy as np

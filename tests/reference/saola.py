@@ -16,7 +16,7 @@ equals leave each other alone.  "Equal" is up to 1e-12, since sums in another or
 Columns whose values are no levels (levels.py) are cut: cut_i is the (i floor(n / K))-th smallest value, and a
 value's code is the number of cuts below it.  A numeric target is cut so with K = 5.
 
-Source: Yu, Wu, Ding, Pei (2014), Algorithm 1; ALGORITHMS.md 0.2, 0.4, 0.5, 6.1.
+Source: Yu, Wu, Ding, Pei (2014), Algorithm 1.
 """
 
 import numpy as np

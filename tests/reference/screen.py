@@ -4,7 +4,7 @@
 the columns, at least one; ``alpha`` the p-values at most alpha (none), alpha / m (bonferroni), or those up
 to the largest p_(i) <= i alpha / m (bh: Benjamini and Hochberg 1995).
 
-Source: DESIGN.md 3; ALGORITHMS.md 0 (ties by lowest arrival index).
+Ties go to the lowest arrival number.
 """
 
 from tests.reference import chi2, correlation, f, fisher, gini, mutual_info, su, t

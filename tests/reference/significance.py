@@ -2,7 +2,7 @@
 
 Friedman: ranks within data sets, and the textbook sums of Demsar 2006, corrected for ties as Conover does.
 Wilcoxon: all 2^n assignments of signs.
-Table of groups: Wang 2021, section 2.7, as ALGORITHMS.md section 3 reads it.
+Table of groups: Wang 2021, section 2.7.
 """
 
 from itertools import product

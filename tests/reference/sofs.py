@@ -9,7 +9,7 @@ mean = 0, sigma = 1.  For each row x with label y = -1 or +1:
 
 with gain = 1/sigma - 1, which small values cannot vanish in.
 
-Source: Crammer, Kulesza, Dredze (2009) with a diagonal matrix; Wu, Hoi, Mei, Yu (2017); ALGORITHMS.md 7.2.
+Source: Crammer, Kulesza, Dredze (2009) with a diagonal matrix; Wu, Hoi, Mei, Yu (2017).
 """
 
 import numpy as np

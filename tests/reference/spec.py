@@ -10,7 +10,7 @@ Larger is better here, so phi1 and phi2 are negated.  A constant feature has the
 Errata: scikit-feature sorts all three the wrong way round.  Siu's review prints the unnormalized ratio, which
 is phi1.
 
-Source: Zhao and Liu (2007); ALGORITHMS.md 8.
+Source: Zhao and Liu (2007).
 """
 
 import numpy as np

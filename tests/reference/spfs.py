@@ -10,7 +10,7 @@
 A feature of which those inside leave less than 1e-10 of its variance is passed over.  Equal up to 1e-10:
 the first feature.
 
-Source: Zhao, Wang, Liu and Ye (2013); Simila and Tikka (2005); ALGORITHMS.md 8.
+Source: Zhao, Wang, Liu and Ye (2013); Simila and Tikka (2005).
 """
 
 import numpy as np

@@ -17,7 +17,7 @@ selects none, the kept columns are.  A kept column that is not was rejected as r
 A judge answers: ``judge.associated(s, c)`` is a p-value, ``judge.dependence(s, Z)`` a statistic and a
 p-value.
 
-Source: FACTORY.md F7.
+Source: Tsamardinos, Aliferis, Statnikov (2003), for inter-IAMB; the pool and its order are ours.
 """
 
 from itertools import combinations

@@ -8,7 +8,7 @@ equals).
 A residual sum of squares below 1e-10 of the target's counts as that much, and a column that cannot be tested
 (see the twin of alpha-investing) gains nothing.
 
-Source: ALGORITHMS.md 6.5; Zhou, Foster, Stine, Ungar (2006); Foster and George (1994).
+Source: Zhou, Foster, Stine, Ungar (2006); Foster and George (1994).
 """
 
 import math

@@ -5,7 +5,7 @@
    values, and both signs; equal up to 1e-10 (thresholds of a feature: 1e-12), the first.  Stop if e_t >= 1/2.
 3. a_t = ln((1 - e_t) / e_t) / 2; w *= exp(-a_t y h_t), normalized.  Stop after e_t = 0.
 
-Source: Ding et al. (2011); ALGORITHMS.md 8.
+Source: Ding et al. (2011).
 """
 
 import math

@@ -2,7 +2,7 @@
 
 0 if both entropies are 0.  The p-value is that of G^2 on the same table.
 
-Source: Press et al. (1988), Yu and Liu (2003); ALGORITHMS.md 0.2.
+Source: Press et al. (1988), Yu and Liu (2003).
 """
 
 import math

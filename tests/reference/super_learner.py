@@ -7,7 +7,8 @@ least squares).  With weights that sum to 1, Z b - y = sum b_k (z_k - y), and le
 constraint.  If no row may be held out, all weigh the same.  Numbers are predicted as deviations from their
 mean, which is added at the end.
 
-Sources: ALGORITHMS.md 9.  The review's general loss lacks y, and it does not say that Z must be out of fold.
+Source: van der Laan, Polley, Hubbard (2007); Siu's review.  The review's general loss lacks y, and
+it does not say that Z must be out of fold.
 """
 
 from itertools import combinations

@@ -7,7 +7,7 @@ A class with fewer than 1 + ddof rows has no spread to speak of: e_c = 0.  Means
 spread score the largest float.  If e_c = 0 in a class, the p-value is that of the F test (pooled variance),
 provided that both classes hold two rows or, without any spread, one of them does.
 
-Source: Welch (1947); ALGORITHMS.md 1.5.
+Source: Welch (1947).
 """
 
 import numpy as np

@@ -20,7 +20,7 @@ the member lacks.
 Codes: the test of relevance is that of the table, ``table_moments.py``, or for "chi2" that of G = 2 n I with
 (levels - 1)(classes - 1) degrees of freedom.
 
-Source: MODERN.md M3 and M10.
+Source: the buffer of k best columns is ours; its redundancy rule is SAOLA's (Yu, Wu, Ding, Pei, 2014).
 """
 
 import functools

@@ -3,7 +3,7 @@
 b_f = sum over classes of n_c (mean_c - mean)^2, w_f = sum over classes of the squares about mean_c; the best
 set U of a size has the largest sum b / sum w.  With ``scaled``, columns have variance 1 first.
 
-Source: Nie et al. (2008); ALGORITHMS.md 6.9.
+Source: Nie et al. (2008).
 """
 
 from itertools import combinations

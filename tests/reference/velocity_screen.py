@@ -13,7 +13,7 @@ v_j > Q3 + fence (Q3 - Q1) of the compared drift; if there are none, all with e_
 information from the window that has ended, and once more from the next one.  So do features that were
 constant whenever they were scored, as soon as they vary.
 
-Source: ALGORITHMS.md 5.10 (Hammoodi 2018, our resolution); Page (1954).
+Source: Hammoodi 2018, with choices of ours where the thesis leaves details; Page (1954).
 """
 
 import functools

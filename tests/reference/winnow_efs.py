@@ -10,7 +10,7 @@ u = 2, v = 1 for every feature and for a bias of value 1.  For each row x >= 0 w
 with 1 - x at least 1e-6.  Importance |u - v|, and 0 for features that were never updated.  Of k features,
 those of the highest importance, and a share of those of the lowest.
 
-Source: Carvalho, Cohen (2006); ALGORITHMS.md 7.3.
+Source: Carvalho, Cohen (2006).
 """
 
 import numpy as np

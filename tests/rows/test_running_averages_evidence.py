@@ -24,7 +24,7 @@ each_model = pytest.mark.parametrize("model", MODELS)
 
 
 def common_factor(seed, n, p=200, true=20, noise=3.0):
-    """All columns share a factor; some count, with coefficient 1 (the design of MODERN.md M0.1)."""
+    """All columns share a factor; some count, with coefficient 1."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 1)) + rng.normal(size=(n, p))
     support = rng.permutation(p)[:true]
@@ -33,10 +33,11 @@ def common_factor(seed, n, p=200, true=20, noise=3.0):
 
 @pytest.mark.full
 def test_support_recovery_of_the_study():
-    """MODERN.md M0.1; n = 500: OFSA, OMCP 1.00, OLSth .99, OMP .97, OLasso .81, marginal screening .56.
+    """Shares found in a study of this design; n = 500: OFSA, OMCP 1.00, OLSth .99, OMP .97, OLasso .81.
 
-    n = 2000: all 1.00, screening .90.  Five samples here: the standard error of a share near 1 is .01, of
-    the two worst .04.  The lasso's figure depends on where a path of 40 penalties happens to stop.
+    Marginal screening finds .56; with n = 2000 all find 1.00, screening .90.  Five samples here: the standard
+    error of a share near 1 is .01, of the two worst .04.  The lasso's figure depends on where a path of 40
+    penalties happens to stop.
     """
     found = {n: dict.fromkeys([*MODELS, "screen"], 0.0) for n in (500, 2000)}
     for n, shares in found.items():
@@ -69,7 +70,7 @@ def autoregressive(rng, n, p, rho):
 @pytest.mark.full
 @pytest.mark.parametrize("rho", [0.0, 0.5])
 def test_the_false_discovery_rate_is_that_promised_for_conditional_effects(rho):
-    """MODERN.md M2 (120 columns, 20 true, n = 1500, q = .1): FDR .088 / .095, power .99 / .95.
+    """120 columns, 20 true, n = 1500, q = .1: FDR .088 and .095, power .99 and .95 in a study of this design.
 
     Here 10 streams of about 21 discoveries: the share of false ones among 210 has a standard error of .02,
     and three of them reach from .095 to .155.  Marginal tests at the same level are wrong by design once
