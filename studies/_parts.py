@@ -50,7 +50,7 @@ class Parts:
         given : what the function is called with
         """
         if self._lacks(name, settings):
-            self._keep(name, settings, *_timed(compute, given))
+            self._keep(name, settings, _timed(compute, given))
         return self.result(name)
 
     def ahead(self, parts: Iterable[Part]) -> None:
@@ -68,21 +68,24 @@ class Parts:
         )
         for part, timed in found:
             if timed is not None:
-                self._keep(part[0], part[1], *timed)
+                self._keep(part[0], part[1], timed)
 
     def _lacks(self, name: str, settings: Mapping[str, Any]) -> bool:
         stored = self._stored.get(name)
         return stored is None or stored["settings"] != _as_stored(settings)
 
-    def _keep(self, name: str, settings: Mapping[str, Any], result: Any, seconds: float) -> None:
-        kept = {"settings": _as_stored(settings), "seconds": round(seconds, 3), "result": result}
-        self._stored[name] = kept
+    def _keep(self, name: str, settings: Mapping[str, Any], timed: Mapping[str, Any]) -> None:
+        self._stored[name] = {"settings": _as_stored(settings), **timed}
         self._write()
-        self.say(f"{name}: {seconds:.1f} s")
+        self.say(f"{name}: {timed['seconds']:.1f} s")
 
     def result(self, name: str) -> Any:
         """Return the result of a part that is there."""
         return self._stored[name]["result"]
+
+    def processor_seconds(self, name: str) -> float:
+        """Return the processor time that a part took, with that of processes it started; NaN if unknown."""
+        return float(self._stored[name].get("processor_seconds", "nan"))
 
     def _write(self) -> None:
         with replacing(self.path) as file:
@@ -100,13 +103,17 @@ def _as_stored(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def _timed(compute: Callable[..., Any], given: Sequence[Any]) -> tuple[Any, float]:
-    started = time.perf_counter()
+def _timed(compute: Callable[..., Any], given: Sequence[Any]) -> dict[str, Any]:
+    started, used = time.perf_counter(), sum(os.times()[:4])
     result = _as_stored(compute(*given))
-    return result, time.perf_counter() - started
+    return {
+        "seconds": round(time.perf_counter() - started, 3),
+        "processor_seconds": round(sum(os.times()[:4]) - used, 3),
+        "result": result,
+    }
 
 
-def _tried(part: Part) -> tuple[Part, tuple[Any, float] | None]:
+def _tried(part: Part) -> tuple[Part, dict[str, Any] | None]:
     _, _, compute, *given = part
     try:
         return part, _timed(compute, given)

@@ -24,12 +24,14 @@ class Bench:
     half : "all", "public" or "held-back": which cases are run
     half_seed : the seed that halves the cases of every part
     used : cases that were run, and cases that were held back, by part
+    took : processor seconds by what is measured, whether computed now or stored before
     """
 
     desk: Desk
     half: str = "all"
     half_seed: int = 0
     used: dict[str, tuple[list[str], list[str]]] = field(default_factory=dict)
+    took: dict[str, float] = field(default_factory=dict)
 
     @property
     def quick(self) -> bool:
@@ -71,10 +73,12 @@ class Bench:
     ) -> Any:
         """Return a stored or computed result; None, aloud, if it fails."""
         try:
-            return self.desk.part(name, {"version": VERSION, **settings}, compute, *given)
+            found = self.desk.part(name, {"version": VERSION, **settings}, compute, *given)
         except Exception as error:  # noqa: BLE001 - one entry that fails must not cost the others their run
             self.desk.skip(name, f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
             return None
+        self.took[name] = self.desk.part.processor_seconds(name)
+        return found
 
     def loaded(self, what: str, load: Callable[..., Any], *given: Any) -> Any:
         """Return data; None, aloud, if they are not there."""

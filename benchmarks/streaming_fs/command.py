@@ -27,13 +27,20 @@ def main(arguments: list[str] | None = None) -> int:
     for name, why in ABSENT.items():
         print(f"streaming_fs: SKIPPED {name}: {why}", flush=True)
     boards: dict[str, list[Board]] = {}
+    minutes: dict[str, float] = {}
+    found = None
     for number in sorted(options.part):
+        before = sum(bench.took.values())
         if number in PARTS:
-            boards[PARTS[number].__name__.rpartition(".")[2]] = PARTS[number].run(bench)
-    found = conformance.run(bench) if 6 in options.part else None
-    if found is not None:
-        boards["conformance"] = [found.sketches] if found.sketches is not None else []
-    leaderboard.write(options.out / PAGE, bench, boards, found)
+            name = PARTS[number].__name__.rpartition(".")[2]
+            boards[name] = PARTS[number].run(bench)
+        else:
+            name, found = "conformance", conformance.run(bench)
+            boards[name] = [found.sketches] if found.sketches is not None else []
+        minutes[name] = (sum(bench.took.values()) - before) / 60
+        print(f"streaming_fs: part {number}: {minutes[name]:.1f} minutes of one processor", flush=True)
+    print(f"streaming_fs: in all {sum(minutes.values()):.1f} minutes of one processor", flush=True)
+    leaderboard.write(options.out / PAGE, bench, boards, found, minutes)
     print(f"streaming_fs {VERSION}: wrote {options.out / PAGE}", flush=True)
     return 0
 

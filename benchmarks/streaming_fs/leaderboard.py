@@ -42,9 +42,13 @@ PARTS = {
 
 
 def write(
-    path: Path, bench: Bench, boards: Mapping[str, Sequence[Board]], conformance: Conformance | None
+    path: Path,
+    bench: Bench,
+    boards: Mapping[str, Sequence[Board]],
+    conformance: Conformance | None,
+    minutes: Mapping[str, float],
 ) -> None:
-    """Write the leaderboard, atomically."""
+    """Write the leaderboard, atomically; minutes are those of one processor, by part."""
     listed = [board for part in boards.values() for board in part]
     content = {
         "version": VERSION,
@@ -58,6 +62,8 @@ def write(
             if said
         ],
         "parts": [_part(PARTS[name], part) for name, part in boards.items()],
+        "minutes": [(PARTS[name], f"{took:.1f}") for name, took in minutes.items()],
+        "minutes_in_all": f"{sum(minutes.values()):.1f}",
         "agreements": [_agreement(each) for each in conformance.agreements] if conformance else [],
         "used": bench.used,
         "skipped": [*(f"{name}: {why}" for name, why in ABSENT.items()), *bench.desk.missing],

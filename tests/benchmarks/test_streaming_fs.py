@@ -53,9 +53,14 @@ def test_a_run_goes_on_where_it_stopped_and_starts_again_if_not_asked_to(tmp_pat
     of_others.parent.mkdir()
     of_others.touch()
     assert main(arguments) == 0
-    assert "noise codes SAOLA" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "noise codes SAOLA" in said
+    took = re.search(r"part 3: ([\d.]+) minutes of one processor", said)
     assert main([*arguments, "--resume"]) == 0
-    assert "noise codes SAOLA" not in capsys.readouterr().out
+    again = capsys.readouterr().out
+    assert "noise codes SAOLA" not in again
+    assert took.group() in again  # the time when it was computed
+    assert f"{took.group(1)} in all" in (tmp_path / PAGE).read_text()
     assert main(arguments) == 0
     assert "noise codes SAOLA" in capsys.readouterr().out
     assert of_others.exists()

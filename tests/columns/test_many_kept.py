@@ -100,3 +100,35 @@ def test_the_number_of_candidates_per_kernel_call_changes_nothing(monkeypatch):
     one_by_one = FastOSFS(0.05, test="g2").fit(X, y)
     assert len(calls) > 1
     assert [*one_by_one.ledger_] == [*whole.ledger_]
+
+
+@pytest.mark.parametrize("cls", [OSFS, FastOSFS])
+@pytest.mark.parametrize("test", ["auto", "g2"])
+def test_tables_with_too_few_rows_are_named_as_the_reason_why_columns_stay(cls, test, monkeypatch):
+    """All columns are noisy copies of one, and none can be found redundant for want of rows."""
+    monkeypatch.setattr(module, "MANY_KEPT", 4)
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 15, 96)
+    first = np.minimum(y // 5 + (rng.random(96) < 0.2), 2)
+    X = np.array([np.where(rng.random(96) < 0.1, 1, first) for _ in range(8)], float).T
+    said = "8 columns are kept, because tables of 96 rows and 15 classes are too small to test most of them"
+    with pytest.warns(UserWarning, match=said) as found:
+        sieve = cls(test=test, task="classification").fit(X, y)
+    assert len(sieve.selected_) == 8
+    assert not any("max_conditioning" in str(each.message) for each in found)  # would change nothing
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(cls(test="fisher_z", task="classification").fit(X, y).selected_) < 4  # as is advised
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+def test_columns_with_enough_rows_can_be_tested(levels, monkeypatch):
+    monkeypatch.setattr(module, "MANY_KEPT", 3)
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, levels, (2000, 8)).astype(float)
+    y = (X.sum(axis=1) + rng.normal(size=2000) > 8 * (levels - 1) / 2).astype(int)
+    with pytest.warns(UserWarning, match="so conditioning sets have at most"):
+        sieve = FastOSFS(test="g2").fit(X, y)
+    rule = sieve._process_.rule
+    assert rule.testable(5) == (5, 5)
+    assert rule.testable(50) == (7, 7)

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from studies._desk import Desk
@@ -31,6 +32,14 @@ def test_a_part_is_computed_once(tmp_path, counted):
     assert again.result("one")["value"] == 5
     assert counted.calls == [5]
     assert len(said) == 1
+
+
+def test_the_processor_time_of_a_part_is_stored_with_it(tmp_path, counted):
+    path = tmp_path / "a.json"
+    Parts(path)("busy", {}, lambda: sum(range(2_000_000)))
+    assert Parts(path).processor_seconds("busy") > 0
+    path.write_text(json.dumps({"old": {"settings": {}, "seconds": 1.0, "result": 0}}))
+    assert np.isnan(Parts(path).processor_seconds("old"))
 
 
 def test_other_settings_and_a_fresh_start_compute_again(tmp_path, counted):

@@ -56,6 +56,8 @@ TESTS = ("auto", "fisher_z", *TABLE_TESTS, "basis")
 UNRELIABLE = ("independent", "skip")
 #: Number of kept columns from which on ``max_conditioning="auto"`` limits the size of sets.
 MANY_KEPT = 200
+#: Number of kept columns that are looked at to find out whether tables have enough rows for tests.
+LOOKED_AT = 50
 #: Tests with which spouses can be searched for.
 SPOUSE_TESTS = ("auto", "fisher_z", "g2")
 
@@ -330,6 +332,18 @@ class MarkovBlanketSelector(MixinBase):
         """Warn that conditioning sets have at most ``largest`` columns from here on."""
         many = self._many_kept
         kept, columns = many * (LARGEST_SET - largest), f"{largest} column{'s' * (largest > 1)}"
+        rule = self._process_.rule
+        rule = getattr(rule, "rule", rule)  # the one that the types of the columns chose
+        if isinstance(rule, MarkovBlanketDiscrete):
+            tested, of = rule.testable(LOOKED_AT)
+            if 2 * tested < of:
+                warn(
+                    f"{kept} columns are kept, because tables of {rule.n:,} rows and {rule.test.n_classes} "
+                    "classes are too small to test most of them given another one, so they cannot be found "
+                    "redundant: merge levels or classes, take test='fisher_z', which needs fewer rows, if "
+                    "levels are in order, or a selector to which you give the number of columns, such as TopK"
+                )
+                return
         tables = "" if many == MANY_KEPT else f" and compared by tables of {self._process_.n:,} rows"
         warn(
             f"{kept} columns are kept{tables}, so conditioning sets have at most {columns} from here on, "

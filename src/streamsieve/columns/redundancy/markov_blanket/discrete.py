@@ -104,6 +104,23 @@ class MarkovBlanketDiscrete(SlottedRule):
         """Number of kept columns from which on sets are smaller."""
         return self._config.many_for(self._reads)
 
+    def testable(self, columns: int) -> tuple[int, int]:
+        """Return how many kept columns have enough rows for a test given the column kept before them.
+
+        Parameters
+        ----------
+        columns : number of columns to look at, at most; those kept last
+
+        Returns
+        -------
+        tuple
+            number of columns that can be tested, and number looked at
+        """
+        last = range(max(1, self._kept - columns), self._kept)
+        codes = self._codes()
+        tested = [self.test.given(codes[i], codes[[i - 1]].T, confirm=False) for i in last]
+        return sum(each.reliable for each in tested), len(last)
+
     def _at_a_time(self) -> int:
         """Return the number of candidates for one call of the kernel."""
         more = 16  # columns that may be kept by then
@@ -157,16 +174,23 @@ class MarkovBlanketDiscrete(SlottedRule):
 
     def _unpack(self) -> None:
         """Turn bits into numbers."""
-        bits, kept = self.slots["bits"], self.slots.record(np.arange(self._kept))
-        word, bit = self._place >> 6, (self._place & 63).astype(np.uint64)
-        numbers = np.zeros((self._kept, self.n), np.uint16)
-        for slot in range(self._kept):
-            numbers[slot] = bits[slot, word] >> bit & np.uint64(1)
+        kept, numbers = self.slots.record(np.arange(self._kept)), self._codes()
         self.slots = Slots(
             len(self.slots), numbers=("u2", (SLOT, self.n)), levels=("i8", (SLOT,)), feature=("i8", (SLOT,))
         )
         self.slots.restore({**kept, "numbers": numbers})
         self._packed = False
+
+    def _codes(self) -> npt.NDArray[np.uint16]:
+        """Return the categories of the kept columns, a row per column."""
+        if not self._packed:
+            return self.slots["numbers"][: self._kept]
+        bits = self.slots["bits"]
+        word, bit = self._place >> 6, (self._place & 63).astype(np.uint64)
+        codes = np.zeros((self._kept, self.n), np.uint16)
+        for slot in range(self._kept):
+            codes[slot] = bits[slot, word] >> bit & np.uint64(1)
+        return codes
 
     def _record(self) -> Mapping[str, Any]:
         return {"test": self.test, **super()._record(), **self._config._asdict()}
