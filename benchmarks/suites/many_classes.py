@@ -33,7 +33,7 @@ def many_classes(size: Size, name: str) -> Race:
 
     def ours() -> None:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", ".* columns are kept, so conditioning sets")
+            warnings.filterwarnings("ignore", ".* columns are kept, ")
             last[:] = [ss.FastOSFS(task="classification").fit(X, y)]
 
     def note() -> str:
