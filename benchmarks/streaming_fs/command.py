@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.streaming_fs", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="small sizes: a few minutes")
+    parser.add_argument("--quick", action="store_true", help="small sizes: a minute or two")
     parts = "1 networks, 2 shapes, 3 noise, 4 real sets, 5 rows, 6 conformance"
     parser.add_argument(
         "--part", type=int, nargs="+", choices=range(1, 7), default=[*range(1, 7)], metavar="N",
