@@ -30,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     trees = list(options.trees)
     if options.git:
-        trees.insert(0, str(_checked_out(options.git)))
+        trees.insert(0, str(checked_out(options.git)))
     if len(trees) != 2:
         sys.exit("two trees are needed: OLD_SRC NEW_SRC, or --git REV NEW_SRC")
     only = frozenset(filter(None, (options.only or "").split(",")))
@@ -81,15 +81,15 @@ def _seeded(options: argparse.Namespace, only: frozenset[str]) -> Iterator[Case]
 # ------------------------------------------------------------------------------------ trees
 
 
-def _checked_out(revision: str) -> Path:
+def checked_out(revision: str) -> Path:
     """Return the sources of a revision, in a folder that stays, so that compiled kernels do too."""
     git = ["git", "-C", str(ROOT)]
     commit = subprocess.run(  # noqa: S603
         [*git, "rev-parse", "--verify", f"{revision}^{{commit}}"], check=True, capture_output=True, text=True
     ).stdout.strip()
     folder = Path(tempfile.gettempdir()) / f"streamsieve-{commit[:12]}"
-    if not (folder / "src").is_dir():
-        packed = subprocess.run([*git, "archive", commit, "src"], check=True, capture_output=True).stdout  # noqa: S603
+    if not (folder / "benchmarks").is_dir():
+        packed = subprocess.run([*git, "archive", commit], check=True, capture_output=True).stdout  # noqa: S603
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             archive.extractall(folder, filter="data")
     return folder / "src"

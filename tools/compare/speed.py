@@ -1,8 +1,10 @@
-"""Time the benchmarks of two trees in turn: ``python -m tools.compare.speed OLD_ROOT NEW_ROOT``.
+"""Time the benchmarks of two trees in turn: ``python -m tools.compare.speed --git REV``, or two folders.
 
-Each tree has a process of its own, which builds a case and waits; the two then run in turn, round after
-round, so that a busy moment disturbs both alike, and the best time of each counts.  Peers are not run.  Cases
-are matched by suite and name, or by their order where a case was renamed.
+Each tree has a process of its own, which builds a case of its own ``benchmarks/`` and waits; the two then
+run in turn, round after round, so that a busy moment disturbs both alike, and the best time of each counts.
+Cases are matched by suite and name.  A case that is slower by more than the allowance is raced again in new
+processes, because memory lies differently in each; and with the p-values of the papers, if its selectors
+have others by default.
 """
 
 from __future__ import annotations
@@ -12,53 +14,32 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
-#: Runs inside a tree: one JSON command a line, one JSON answer a line.
-WORKER = """
-import gc, json, os, sys, time
-from benchmarks._cases import Size, SkipCase, cases_of, suite_names
-answers, sys.stdout = os.fdopen(os.dup(1), "w"), sys.stderr
-size, race, found = Size(), None, {}
-clock = time.process_time if "--cpu" in sys.argv else time.perf_counter
-def seconds():
-    gc.collect()
-    start = clock()
-    result = race.ours()
-    spent = clock() - start
-    return float(result) if type(result).__name__ == "Seconds" and clock is time.perf_counter else spent
-for line in sys.stdin:
-    command, *rest = json.loads(line)
-    try:
-        if command == "suites":
-            answer = suite_names()
-        elif command == "cases":
-            found = {case.name: case for case in cases_of(rest[0], size)}
-            answer = list(found)
-        elif command == "build":
-            race = None
-            race = found[rest[0]].build(size)
-            answer = "measured" if race.measured else "ready"
-            if answer == "ready" and race.warm_up:
-                race.ours()
-        elif command == "run":
-            answer = race.measured()[0] if race.measured else seconds()
-    except SkipCase as reason:
-        answer = {"skipped": str(reason)}
-    except Exception as error:
-        answer = {"broken": f"{type(error).__name__}: {error}"}
-    print(json.dumps(answer), file=answers, flush=True)
-"""
+from tools.compare import speed_page
+from tools.compare.__main__ import checked_out
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKER = Path(__file__).with_name("speed_worker.py")
+#: Old names of cases, by suite and new name.
+RENAMED = {
+    ("learners", "RunningAverages, query fsa"): "RunningAverages, query ofsa",
+    ("learners", "RunningAverages, query lasso"): "RunningAverages, query olasso",
+    ("learners", "RunningAverages, query mcp"): "RunningAverages, query omcp",
+    ("learners", "RunningAverages, query ols_threshold"): "RunningAverages, query olsth",
+    ("offline", "LARS, gisette_valid"): "LARSSelector, gisette_valid",
+}
 
 
 class Tree:
     """A process that builds and times the cases of one tree."""
 
-    def __init__(self, root: Path, *, cpu: bool = False) -> None:
+    def __init__(self, root: Path, *flags: str) -> None:
         path = os.pathsep.join([str(root / "src"), str(root)])
         self.process = subprocess.Popen(  # noqa: S603 - our own benchmarks
-            [sys.executable, "-c", WORKER, *(["--cpu"] if cpu else [])],
+            [sys.executable, "-P", str(WORKER), *flags],
             cwd=root,
             env=os.environ | {"PYTHONPATH": path},
             stdin=subprocess.PIPE,
@@ -67,7 +48,7 @@ class Tree:
             text=True,
         )
 
-    def ask(self, *command: Any) -> Any:
+    def ask(self, *command: str) -> Any:
         """Send a command and return its answer."""
         pipe: Any = self.process.stdin
         pipe.write(json.dumps(command) + "\n")
@@ -78,66 +59,161 @@ class Tree:
             raise RuntimeError(f"the process died at {command}")
         return json.loads(answer)
 
+    def __enter__(self) -> Self:
+        return self
 
-def raced(trees: list[Tree], names: tuple[str, str], rounds: int, patience: float) -> list[float] | str:
-    """Return the best seconds of both trees, or why there are none."""
-    for tree, name in zip(trees, names, strict=True):
-        built = tree.ask("build", name)
-        if isinstance(built, dict):
-            return " ".join(f"{key}, {value}" for key, value in built.items())
-    best, spent = [float("inf")] * 2, 0.0
-    for number in range(rounds):
-        for i in (0, 1) if number % 2 else (1, 0):
-            seconds = trees[i].ask("run")
-            if isinstance(seconds, dict):
-                return " ".join(f"{key}, {value}" for key, value in seconds.items())
-            best[i] = min(best[i], seconds)
-            spent += seconds
-        if number and spent > patience:
-            break
-    return best
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate()
 
 
-def main() -> int:
+class Times(NamedTuple):
+    """The best of both trees for one case, or why there is none."""
+
+    suite: str
+    before: str
+    case: str
+    old: float = float("nan")
+    new: float = float("nan")
+    #: With the p-values of the papers: None if the case has no others, or was not slower.
+    papers: float | None = None
+    not_run: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """What the new tree takes of the time of the old one."""
+        return self.new / self.old
+
+    def line(self) -> str:
+        """Return one line of text."""
+        if self.not_run:
+            return f"{'':>31}  {self.suite}: {self.case} ({self.not_run})"
+        papers = "" if self.papers is None else f"  (p-values of the papers: {self.papers / self.old:.3f})"
+        return f"{self.old:10.4g} s {self.new:10.4g} s {self.ratio:6.3f}  {self.suite}: {self.case}{papers}"
+
+
+class Comparison:
+    """Races the cases of two trees."""
+
+    def __init__(self, roots: list[Path], options: argparse.Namespace) -> None:
+        self._roots, self._options = roots, options
+
+    def suites(self) -> list[str]:
+        """Return the suites that both trees have."""
+        with self._tree(0) as old, self._tree(1) as new:
+            return sorted(set(old.ask("suites")) & set(new.ask("suites")))
+
+    def suite(self, suite: str) -> list[Times]:
+        """Return the times of all cases of a suite that both trees have."""
+        with self._tree(0) as old, self._tree(1) as new:
+            had = old.ask("cases", suite)
+            names = [name for name in new.ask("cases", suite) if self._options.only in name]
+            pairs = [(name if name in had else RENAMED.get((suite, name), name), name) for name in names]
+            found = []
+            for before, after in pairs:
+                if before in had:
+                    found.append(self._raced(suite, old, new, (before, after)))
+                    _say(found[-1].line())
+        return [self._again(each) if self._slower(each) else each for each in found]
+
+    def _slower(self, times: Times) -> bool:
+        return times.ratio > 1 + float(self._options.allowance)
+
+    def _again(self, first: Times) -> Times:
+        """Race a case once more in new processes, then with the p-values of the papers."""
+        pair, times = (first.before, first.case), first
+        for papers in (False, True):
+            with self._tree(0) as old, self._tree(1) as new:
+                for tree in (old, new):
+                    tree.ask("cases", first.suite)
+                if papers:
+                    new.ask("papers")
+                second = self._raced(first.suite, old, new, pair, papers=papers)
+            if second.not_run:
+                break
+            best = times._replace(old=min(times.old, second.old))
+            times = (
+                best._replace(papers=second.new) if papers else best._replace(new=min(best.new, second.new))
+            )
+            if not self._slower(times):
+                break
+        _say(f"{times.line()}  (again)")
+        return times
+
+    def _raced(
+        self, suite: str, old: Tree, new: Tree, pair: tuple[str, str], *, papers: bool = False
+    ) -> Times:
+        began = time.perf_counter()
+        times = Times(suite, *pair)
+        for tree, name in zip((old, new), pair, strict=True):
+            built = tree.ask("build", name)
+            if isinstance(built, dict):
+                return times._replace(not_run=built["not run"])
+        if papers and not built:
+            return times._replace(not_run="no p-values")
+        best = [float("inf")] * 2
+        for number in range(self._options.rounds):
+            for i in (0, 1) if number % 2 else (1, 0):
+                seconds = (old, new)[i].ask("run")
+                if isinstance(seconds, dict):
+                    return times._replace(not_run=seconds["not run"])
+                best[i] = min(best[i], seconds)
+            if number and time.perf_counter() - began > self._options.patience:
+                break
+        return times._replace(old=best[0], new=best[1])
+
+    def _tree(self, which: int) -> Tree:
+        flags = [f"--{name}" for name in ("cpu", "quick") if getattr(self._options, name)]
+        return Tree(self._roots[which], *flags)
+
+
+def main(arguments: list[str] | None = None) -> int:
     """Race the trees over the suites; return 1 if a case is slower by more than the allowance."""
+    options = _parser().parse_args(arguments)
+    roots = [Path(root).resolve() for root in options.roots]
+    if options.git:
+        roots = [checked_out(options.git).parent, *(roots or [ROOT])]
+    if len(roots) != 2:
+        sys.exit("two trees are needed: OLD_ROOT NEW_ROOT, or --git REV")
+    began, comparison = time.perf_counter(), Comparison(roots, options)
+    found = []
+    for suite in options.suite or comparison.suites():
+        started = time.perf_counter()
+        found += comparison.suite(suite)
+        _say(f"{suite}: {time.perf_counter() - started:.0f} s")
+    slower = [each for each in found if each.ratio > 1 + options.allowance]
+    _say(f"\nslower by more than {options.allowance:.0%}: {len(slower)} of {len(found)}")
+    for each in sorted(slower, key=lambda each: -each.ratio):
+        _say(each.line())
+    if options.write:
+        old = options.git or str(roots[0])
+        took = time.perf_counter() - began
+        options.write.write_text(speed_page.page(found, old=old, allowance=options.allowance, took=took))
+    return bool(slower)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.compare.speed", description=__doc__)
-    parser.add_argument("roots", nargs=2, type=Path, metavar="ROOT", help="old and new repository")
+    parser.add_argument("roots", nargs="*", type=Path, metavar="ROOT", help="old and new repository")
+    parser.add_argument(
+        "--git", metavar="REV", help="take the old tree from git, and compare it with this one"
+    )
     parser.add_argument("--suite", nargs="+", metavar="NAME", help="only these suites")
     parser.add_argument("--only", default="", metavar="TEXT", help="only cases whose name contains it")
-    parser.add_argument("--rounds", type=int, default=15, help="most runs of a case in each tree (15)")
-    parser.add_argument("--patience", type=float, default=10.0, help="seconds a case may take in all (10)")
+    parser.add_argument("--rounds", type=int, default=100, help="most runs of a case in each tree (100)")
+    parser.add_argument(
+        "--patience", type=float, default=6.0, help="seconds after which a case has had its rounds (6)"
+    )
     parser.add_argument(
         "--allowance", type=float, default=0.03, help="slower by this much is reported (0.03)"
     )
     parser.add_argument(
         "--cpu", action="store_true", help="processor time of all threads, for a machine that is busy"
     )
-    options = parser.parse_args()
-    trees = [Tree(root.resolve(), cpu=options.cpu) for root in options.roots]
-    suites = options.suite or sorted(set(trees[0].ask("suites")) & set(trees[1].ask("suites")))
-    slower = []
-    for suite in suites:
-        old, new = (tree.ask("cases", suite) for tree in trees)
-        pairs = (
-            [(name, name) for name in old if name in new]
-            if len(old) != len(new)
-            else zip(old, new, strict=True)
-        )
-        for pair in pairs:
-            if options.only not in pair[1]:
-                continue
-            found = raced(trees, pair, options.rounds, options.patience)
-            if isinstance(found, str):
-                _say(f"{'':>28}  {suite}: {pair[1]} ({found})")
-                continue
-            ratio = found[1] / found[0]
-            _say(f"{found[0]:10.4g} s {found[1]:10.4g} s {ratio:6.3f}  {suite}: {pair[1]}")
-            if ratio > 1 + options.allowance:
-                slower.append((ratio, suite, pair[1]))
-    _say(f"\nslower by more than {options.allowance:.0%}: {len(slower)}")
-    for ratio, suite, name in sorted(slower, reverse=True):
-        _say(f"{ratio:6.3f}  {suite}: {name}")
-    return bool(slower)
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run?")
+    parser.add_argument(
+        "--write", type=Path, metavar="PAGE", help="write a page, such as benchmarks/BEFORE.md"
+    )
+    return parser
 
 
 def _say(text: str) -> None:
