@@ -9,6 +9,8 @@ SHELL := /bin/bash
 PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
+# Processes of the full tier.
+WORKERS ?= 2
 
 # Many tests start Python; without bytecode each start would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -60,8 +62,8 @@ test-lowest: .venv-lowest/made
 
 test-full: .venv/with-dev
 	@$(MAKE) --silent .venv/with-spark || echo "Spark could not be installed: its tests are skipped"
-	$(BIN)/python -m pytest --full -n 2 --dist worksteal
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --full -n 2 --dist worksteal tests/kernels
+	$(BIN)/python -m pytest --full -n $(WORKERS) --dist worksteal
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q --full -n $(WORKERS) --dist worksteal tests/kernels
 
 lint: .venv/with-dev
 	$(BIN)/ruff check .

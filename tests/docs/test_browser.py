@@ -39,6 +39,12 @@ def browser(tmp_path_factory):
     opened.close()
 
 
+@pytest.fixture(scope="module")
+def searching(site, browser):
+    """One tab for all searches: every tab is a process of its own."""
+    return browser.open(site / "search.html", 1280)
+
+
 def resize(browser, session, width):
     size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
     browser.call("Emulation.setDeviceMetricsOverride", session, **size)
@@ -143,10 +149,9 @@ def test_keys_reach_search_and_navigation(site, browser):
         ("decisions csv", "faq"),
     ],
 )
-def test_search_works_without_a_server(site, browser, words, page):
-    session = browser.open(site / "index.html", 1280)
-    browser.go(session, f"{(site / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
-    found = browser.evaluate(session, """new Promise(done => {
+def test_search_works_without_a_server(site, browser, searching, words, page):
+    browser.go(searching, f"{(site / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+    found = browser.evaluate(searching, """new Promise(done => {
         const look = n => {
           const links = [...document.querySelectorAll("#search-results li a")].map(a => a.href);
           const summary = document.querySelector("#search-results .search-summary")?.textContent;

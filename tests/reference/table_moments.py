@@ -23,6 +23,9 @@
 Draws depend on the sorted margins only, so names of levels and order of rows mean nothing.
 """
 
+import copy
+import functools
+import itertools
 import math
 
 import numpy as np
@@ -156,7 +159,13 @@ def margins_of(tables):
     used = [occurring(table) for table in tables if moments(table)[2] > 0]
     both = [tuple(tuple(sorted(t.sum(axis=a).tolist())) for a in (0, 1)) for t in used]
     fewer = min((sum(sum(m[a][:-1]) for m in both), a) for a in (0, 1))[1]
-    return sorted((m[fewer], m[1 - fewer]) for m in both)
+    return tuple(sorted((m[fewer], m[1 - fewer]) for m in both))
+
+
+@functools.lru_cache(maxsize=100)
+def drawn_once(margins):
+    """Return the statistics of random tables, to be copied: copies share what was drawn."""
+    return itertools.tee(draws(margins), 1)[0]
 
 
 def valid_p(tables, most):
@@ -166,7 +175,7 @@ def valid_p(tables, most):
         return 2 * p
     observed = sum(moments(table)[0] for table in tables)
     found, margins = 0, margins_of(tables)
-    for count, statistic in zip(range(1, most + 1), draws(margins), strict=False):
+    for count, statistic in zip(range(1, most + 1), copy.copy(drawn_once(margins)), strict=False):
         found += statistic >= observed * (1 - 1e-9)
         if found == STOP:
             return STOP / count
