@@ -77,7 +77,9 @@ class ReplacedPValues(PValues):
         p_values[self._at] = self._values[:]
 
     def __getitem__(self, part: Any) -> FloatArray:
-        positions = np.asarray(np.arange(len(self))[part])
+        # an array of all positions would cost more than the few that are usually asked for
+        given = isinstance(part, np.ndarray) and part.dtype.kind == "i" and part.min(initial=0) >= 0
+        positions = part if given else np.asarray(np.arange(len(self))[part])
         place = np.minimum(np.searchsorted(self._at, positions), len(self._at) - 1)
         found = self._at[place] == positions
         if not found.any():

@@ -60,7 +60,7 @@ def counted(X, second):
     """Return 2 x 2 tables; those of sparse columns are counted with the products with the target."""
     if not sp.issparse(X):
         return two_by_two(X, second)
-    tables = np.empty((2, X.shape[1]), np.int64)
+    tables = np.empty((2, X.shape[1]), np.int32)
     column_products(X, second - second.mean(), tables=tables)
     return tables
 
@@ -85,6 +85,32 @@ def test_tables_of_two_values_are_counted_and_all_other_columns_left_out(form, b
             else:
                 assert count == inside == 0
         np.testing.assert_array_equal(with_few_values(X, ones > 0), with_few_values(X))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("scale", [1e-200, 1e-75, 1e-3, 1.0, 7.7, 1e75, 1e200])
+def test_tables_do_not_depend_on_the_size_of_values(form, scale):
+    """Sparse columns of two values are first found by their sums, which lose digits of very large squares."""
+    rng = np.random.default_rng(3)
+    second = rng.random(300) < 0.4
+    for stored in (1, 2, 3, 5, 40, 299, 300):
+        same, near, signs = np.zeros((3, 300))
+        at = rng.permutation(300)[:stored]
+        same[at] = near[at] = scale
+        near[at[0]] *= 1 + 1e-9
+        signs[at] = scale * np.where(np.arange(stored) % 2, -1, 1)
+        X = np.column_stack([same, near, signs])
+        if "float32" in form and not 1e-30 < scale < 1e30:
+            continue
+        X = FORMS[form](X)
+        dense = X.toarray() if sp.issparse(X) else X
+        with np.errstate(over="ignore", invalid="ignore"):
+            ones, both = counted(X, second)
+        for x, count, inside in zip(dense.T, ones, both, strict=True):
+            if len(np.unique(x)) == 2:
+                assert (count, inside) in [(np.sum(x == v), np.sum(second & (x == v))) for v in np.unique(x)]
+            else:
+                assert count == inside == 0
 
 
 def test_a_first_look_tells_columns_of_many_values_from_those_of_few():

@@ -20,6 +20,10 @@ from streamsieve.protocols import BoolArray, FloatArray, IntArray
 
 #: Squared correlation from which on it may be 1 but for rounding.
 PERFECT = 1 - 1e-11
+#: Sums of squares between which squares of sums have most of their digits.
+LEAST_SQUARE, MOST_SQUARE = 1e-140, 1e140
+#: Relative difference of two numbers that may be equal but for rounding.
+EQUAL = 1e-6
 #: Pieces of the rows, the last of which may be empty, of which sums are kept for a bound.
 PIECES = 8
 
@@ -212,7 +216,8 @@ def _table(column: FloatArray, rows: npt.NDArray[np.int32], x0: float, y: FloatA
 @nb.njit(nogil=True, cache=True)
 def csc(
     indptr: npt.NDArray[np.int32], indices: npt.NDArray[np.int32], data: FloatArray, n: int,
-    y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray, tables: IntArray, first: int, last: int,
+    y: FloatArray, mean: FloatArray, ss: FloatArray, dot: FloatArray, tables: npt.NDArray[np.int32],
+    first: int, last: int,
 ) -> None:  # fmt: skip
     """Columns first..last of a sparse block; only the stored values are touched.
 
@@ -226,26 +231,22 @@ def csc(
         s = 0.0
         q = 0.0
         c = 0.0
-        if tables.size == 0:
-            for t in range(low, high):
-                d = data[t] - x0
-                s += d
-                q += d * d
-                c += d * y[indices[t]]
-        else:
-            v0 = data[low] if high > low else 0.0
-            others, inside = 0, 0
-            for t in range(low, high):
-                v, at = data[t], y[indices[t]]
-                d = v - x0
-                s += d
-                q += d * d
-                c += d * at
-                others += v != v0
-                inside += at > 0.0
-            count = high - low
-            if others > 0 or v0 == x0:  # more values, stored zeros, or no zeros
-                count, inside = _table(data[low:high], indices[low:high], x0, y)
+        for t in range(low, high):
+            d = data[t] - x0
+            s += d
+            q += d * d
+            c += d * y[indices[t]]
+        if tables.size > 0:
+            count, inside = 0, 0
+            if high - low == 1:
+                v = data[low]
+                count = (v < x0) | (v > x0)  # not if it is missing
+                inside = count & (y[indices[low]] > 0.0)
+            elif high > low:
+                # k equal values have k q = s^2; squares that are too small or too large show nothing
+                k = int(s * s / q + 0.5) if LEAST_SQUARE < q < MOST_SQUARE else 0
+                if k == 0 or abs(s * s - k * q) <= EQUAL * s * s:
+                    count, inside = _table(data[low:high], indices[low:high], x0, y)
             tables[0, j], tables[1, j] = count, inside
         mean[j] = x0 + s / n
         ss[j] = q - s * s / n

@@ -14,6 +14,9 @@ import numpy.typing as npt
 
 from streamsieve.protocols import FloatArray, IntArray
 
+#: Fewest rows expected in a cell of a 2 x 2 table for the t test.
+LEAST_EXPECTED = 5
+
 
 @nb.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def _third_and_fourth(column: FloatArray, center: float, norm: float, n: int) -> tuple[float, float]:
@@ -109,26 +112,28 @@ def doubtful(
     pointers: IntArray, rows: npt.NDArray[np.int32], values: FloatArray, sparse: bool, mean: FloatArray,
     norm: FloatArray, n: int, size: FloatArray, second: npt.NDArray[np.bool_],
     limits: tuple[float, float, float, float, float], doubt: tuple[float, float, float, float],
-    out: npt.NDArray[np.uint8],
+    out: npt.NDArray[np.uint8], tables: IntArray,
 ) -> None:  # fmt: skip
     """Fill 1 for columns whose decision at a level may not be that of the t or F test, 2 if only the p-value.
 
     ``size`` has correlations (ratios) with the target; ``second`` the rows of the second of two classes, or
-    nothing.  A column of two values is then in doubt if less than ``fewest`` rows have one of them.  limits
-    = (fewest, square of the normal quantile of the level, or 0 if t is trusted there whatever the column,
-    size up to which it is trusted whatever the column, degrees of freedom, or infinity for those of F,
-    square of the largest normal quantile that matters).  doubt = (squared skewness of the target over 72 n,
+    nothing.  A column of two values is then in doubt if few rows are expected in a cell of its table, which
+    is filled into ``tables``; other columns have 0 there.  limits = (rows of the rarer class, square of the
+    normal quantile of the level, or 0 if t is trusted there whatever the column, size up to which it is
+    trusted whatever the column, degrees of freedom, or infinity for those of F, square of the largest normal
+    quantile that matters).  doubt = (squared skewness of the target over 72 n,
     least and largest excess kurtosis over 24 n, tolerance).
     """
-    fewest, square, least, freedom, most = limits
+    rarest, square, least, freedom, most = limits
     skewness, lightest, heaviest, tolerance = doubt
     for j in range(len(pointers) - 1):
         low, high = pointers[j], pointers[j + 1]
-        out[j] = 0
+        out[j] = tables[0, j] = tables[1, j] = 0
         if len(second) > 0:
-            count, _ = _table(rows, values, low, high, sparse, second)
+            count, inside = _table(rows, values, low, high, sparse, second)
+            if count > 0 and min(count, n - count) * rarest / n < LEAST_EXPECTED:
+                out[j], tables[0, j], tables[1, j] = 1, count, inside
             if count > 0:
-                out[j] = min(count, n - count) < fewest
                 continue
         own = 0.0  # the square of the normal quantile of the p-value, or a bound of it
         if size[j] >= least:

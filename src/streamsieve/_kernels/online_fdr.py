@@ -142,7 +142,7 @@ def decide(
                 level += (second if j == 0 else amount) * _tabled(table, step, sequence)
             level = level / (1.0 + level) if form == ODDS else min(cap, factor * level)
         p = p_values[i]
-        if len(rough) > 0 and rough[i] and p <= level:
+        if p <= level and len(rough) > 0 and rough[i]:  # p-values from different tests follow no pattern
             return i
         levels[i] = level
         found[i] = p <= level
@@ -153,14 +153,14 @@ def decide(
         elif ticking == 2:
             tick = p > low
         elif ticking == 3:
-            tick = low < p <= high
+            tick = (low < p) & (p <= high)
         else:
             tick = not found[i]
         counters[TESTS] += 1
         if lag > 0:
             ticks[counters[TESTS] % len(ticks)] = tick
-        elif tick:
-            counters[CLOCK] += 1
+        else:
+            counters[CLOCK] += tick  # without a branch, which would be guessed wrong half of the time
         if found[i]:
             found_at[counters[FOUND]] = counters[TESTS]
             counters[FOUND] += 1

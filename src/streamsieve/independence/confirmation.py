@@ -25,8 +25,6 @@ TOLERANCE = 0.1
 SCORES_TOLERANCE = 0.25
 #: Normal quantile beyond which no more digits of a p-value matter: 1e-15.
 LARGEST_QUANTILE = 8.0
-#: Fewest rows expected in a cell of a 2 x 2 table for the t test.
-LEAST_EXPECTED = 5
 #: Steps that bring the root of a convex cubic to all digits from at most 1.3 times its value.
 NEWTON_STEPS = 6
 #: Values of columns that may wait for their p-values to be read: 8 MB.
@@ -144,7 +142,7 @@ class Confirmation:
         ones, both = found = np.zeros((2, len(columns)), np.int64)
         kernel.two_by_two(*columns.slices, columns.sparse, self._second, found)
         expected = np.minimum(ones, self.n - ones) * float(self._counts.min()) / self.n
-        return ones, both, (ones > 0) & (exact | (expected < LEAST_EXPECTED))
+        return ones, both, (ones > 0) & (exact | (expected < kernel.LEAST_EXPECTED))
 
     def tables_of(self, X: Matrix, first: npt.NDArray[np.uint8] | None) -> tuple[IntArray, IntArray]:
         """Return the 2 x 2 tables of a block's columns and two classes; 0 for columns of more values."""
@@ -157,24 +155,25 @@ class Confirmation:
     def limits(self, level: float, least: float) -> Limits:
         """Return what `doubtful_at` must know of a level; t is trusted for every column below ``least``."""
         second = self._second if self.two else np.zeros(0, bool)
-        fewest = LEAST_EXPECTED * self.n / float(self._counts.min())
         square = min(-float(ndtri(level / 2)), LARGEST_QUANTILE) ** 2 if level < self.sure else 0.0
         # the bound of a normal quantile in `_kernels.column_products` is one for t, not for F
         freedom = self.n - 2.0 if self._contrasts == 1 else np.inf
-        return second, (fewest, square, least, freedom, LARGEST_QUANTILE**2), (*self._target_terms, TOLERANCE)
+        rarest = float(self._counts.min())
+        return second, (rarest, square, least, freedom, LARGEST_QUANTILE**2), (*self._target_terms, TOLERANCE)
 
     def doubtful_at(
         self, limits: Limits, columns: CenteredColumns, size: FloatArray
-    ) -> npt.NDArray[np.uint8]:
+    ) -> tuple[npt.NDArray[np.uint8], IntArray]:
         """Return 1 for columns whose decision at a level may not be that of the t or F test.
 
         And 2 for those of which only the p-value may be another.  ``size`` has their correlations (ratios).
+        Also return the 2 x 2 tables that have Fisher's exact p-value; 0 for other columns.
         """
-        found = np.empty(len(columns), np.uint8)
+        found, tables = np.empty(len(columns), np.uint8), np.empty((2, len(columns)), np.int64)
         kernel.doubtful(
-            *columns.slices, columns.sparse, columns.mean, columns.norm, self.n, size, *limits, found
+            *columns.slices, columns.sparse, columns.mean, columns.norm, self.n, size, *limits, found, tables
         )
-        return found
+        return found, tables
 
     @cached_property
     def _second(self) -> BoolArray:
@@ -316,17 +315,16 @@ class ConfirmedOnAccess(PValues):
     confirmation : the method of confirmation
     columns : the columns
     before : their p-values by the t or F test
-    known : confirmed p-values, NaN where they are not known yet
     """
 
     __slots__ = ("_before", "_columns", "_confirmation", "_known", "_open")
 
-    def __init__(
-        self, confirmation: Confirmation, columns: CenteredColumns, before: PValues, known: FloatArray
-    ) -> None:
-        self._confirmation, self._columns, self._before, self._known = confirmation, columns, before, known
+    def __init__(self, confirmation: Confirmation, columns: CenteredColumns, before: PValues) -> None:
+        self._confirmation, self._columns, self._before = confirmation, columns, before
+        #: Confirmed p-values, NaN before that.
+        self._known = np.full(len(columns), np.nan)
         #: Positions of those whose values ``_columns`` holds.
-        self._open = np.arange(len(known))
+        self._open = np.arange(len(columns))
 
     def __len__(self) -> int:
         return len(self._open)
@@ -341,7 +339,6 @@ class ConfirmedOnAccess(PValues):
 
     def resolve(self) -> None:
         """Confirm them all, and hold no columns any longer."""
-        self._hold(np.flatnonzero(np.isnan(self._known[self._open])))
         if len(self._open):
             before = self._before[self._open]
             self._known[self._open] = self._confirmation.p_values(self._columns, before, exact=False)

@@ -255,7 +255,7 @@ class FisherZ(RelevanceTest):
         marked = np.empty(X.shape[1], bool) if self.online and self._marks and marks_doubtful(X) else None
         tables = None
         if self.online and self._by_tables and sp.issparse(X):
-            tables = np.empty((2, X.shape[1]), np.int64)
+            tables = np.empty((2, X.shape[1]), np.int32)
         found = self.relevance(X, marked, tables)
         reason, statistic = found.reason, found.r if self.signed else np.abs(found.r, out=found.r)
         found = found._replace(r=statistic)
@@ -307,7 +307,7 @@ class FisherZ(RelevanceTest):
         _, r, mean, norm = found
         two, first = None, first_values(X) if self.discrete_target else None
         if marked is None:
-            chosen = np.flatnonzero((np.abs(r) >= self._confirmed_from) & (reason != CONSTANT))
+            chosen = np.flatnonzero(np.abs(r) >= self._confirmed_from)  # that of a constant column is 0
         else:
             chosen = np.flatnonzero(marked)
             chosen = chosen[np.abs(r[chosen]) >= self._confirmed_from]
@@ -317,9 +317,11 @@ class FisherZ(RelevanceTest):
         if two is not None and two.any():
             # two values may differ by less than squares show
             exact = np.flatnonzero(two & (reason != CONSTANT))
-            p = self._confirmation.fisher(ones[exact], both[exact])
+            p = self._confirmation.fisher(ones[exact].astype(np.int64), both[exact].astype(np.int64))
             p_value = self._replaced(reason, p_value, exact, p)
             chosen = chosen[~two[chosen]]
+        if marked is None:
+            chosen = chosen[np.abs(r[chosen]) >= self._sure]
         if len(chosen) and marked is None:
             doubtful = self._confirmation.may_change(X, chosen, mean, norm, p_value[chosen])
             chosen = chosen[doubtful | (np.abs(r[chosen]) >= PERFECT)]
@@ -356,18 +358,23 @@ class FisherZ(RelevanceTest):
         slices = column_slices(X, chosen)
         columns = CenteredColumns(slices, sp.issparse(X), mean[chosen], norm[chosen])
         size = np.abs(r[chosen])
-        doubtful = self._confirmation.doubtful_at(self._limits, columns, size)
+        doubtful, (ones, both) = self._confirmation.doubtful_at(self._limits, columns, size)
         doubtful[size >= PERFECT] = 1
-        left = np.flatnonzero(doubtful)
-        if len(left):
-            held, decisive = columns.at(left), np.flatnonzero(doubtful[left] == 1)
-            known, before = np.full(len(left), np.nan), PValues(p_value.__getitem__, chosen[left])
-            if len(decisive):
-                p = self._confirmation.p_values(held.at(decisive), before[decisive], exact=False)
-                known[decisive] = p
-                reason[chosen[left[decisive]]] = np.where(p <= self.level, RELEVANT, IRRELEVANT)
-            later = ConfirmedOnAccess(self._confirmation, held, before, known)
-            p_value = ReplacedPValues(p_value, chosen[left], later)
+        decisive, later = np.flatnonzero(doubtful == 1), np.flatnonzero(doubtful == 2)
+        before = p_value
+        if len(decisive):
+            p, of_table = np.empty(len(decisive)), ones[decisive] > 0
+            tables, others = decisive[of_table], decisive[~of_table]
+            p[of_table] = self._confirmation.fisher(ones[tables], both[tables])
+            if len(others):
+                known = before[chosen[others]]
+                p[~of_table] = self._confirmation.p_values(columns.at(others), known, exact=False)
+            reason[chosen[decisive]] = np.where(p <= self.level, RELEVANT, IRRELEVANT)
+            p_value = ReplacedPValues(p_value, chosen[decisive], p)
+        if len(later):
+            known_later = PValues(before.__getitem__, chosen[later])
+            lazy = ConfirmedOnAccess(self._confirmation, columns.at(later), known_later)
+            p_value = ReplacedPValues(p_value, chosen[later], lazy)
         return Relevance(reason, r, p_value, (mean, norm), gathered=(chosen, slices))
 
     @cached_property

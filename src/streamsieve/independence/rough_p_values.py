@@ -72,9 +72,11 @@ class RoughAndReplaced(ReplacedPValues):
 
     def rough(self, part: IntArray, edges: tuple[float, ...]) -> tuple[FloatArray, BoolArray]:
         """Return some p-values, and which of them are lower bounds on the same side of all ``edges``."""
-        values, left = np.empty(len(self)), np.ones(len(self), bool)
-        values[self._at], left[self._at] = self._values[:], False
-        p_values, rough = values[part], left[part]
-        some = np.flatnonzero(rough)
+        left = np.ones(len(self), bool)
+        left[self._at] = False
+        rough = left[part]
+        some, at = np.flatnonzero(rough), np.flatnonzero(~rough)
+        p_values = np.empty(len(part))
+        p_values[at] = self._values[:] if len(at) == len(self._at) else self[part[at]]
         p_values[some], rough[some] = self._before.rough(part[some], edges)
         return p_values, rough
