@@ -231,7 +231,10 @@ before them. Bold: the 99.9 % interval lies above the bound; {len(above)} of {le
   not: that such a column is found is no error by it, but it does not show that means differ. The test of
   means there is `Screen("t")`.
 - `Screen("f")` and `IAMB(test="fisher_z")` have the plain F test, whose p-values are too small for counts
-  with many zeros and a rare class. Take `Screen("chi2")`, and `IAMB(test="g2")` or `HITONPC`.
+  with many zeros and a rare class: the mean of the class rests on a few rows, and is far from normal. The
+  smaller the level, the larger the error, so that `looks="any"`, which spreads alpha over many looks, suffers
+  most. A row screen stores means and variances, which cannot show that values are skewed, so nothing warns.
+  Take `Screen("chi2")` or `Screen("mutual_info")`, and `IAMB(test="g2")` or `HITONPC`.
 
 """
     known = {(cell["method"], cell["family"]): cell for cell in cells}
@@ -243,7 +246,8 @@ Independent two-sided z tests, signals with a mean of {STOPPED_MEAN:g}, {TESTS:,
 mFDR if the stream ends after the first discovery whose p-value is above {BARELY:g} times its level, and the
 FDR if it ends after all tests. Bounds on the FDR hold at times fixed in advance; `"lond"`, `"lond_any"` and
 `"alpha_spending"` hold theirs at any time, because the proof adds up all tests. At any time the others bound
-the mFDR (optional stopping). Bold: above {ALPHA:g}.
+the mFDR (optional stopping). If discoveries may end the stream, as with `Stop(max_features=...)`, and the FDR
+is to be bounded, take one of these three. Bold: above {ALPHA:g}.
 
 """
     headings = [
@@ -274,7 +278,12 @@ def main(arguments: list[str] | None = None) -> int:
     """Simulate, store the numbers and write the page."""
     parser = argparse.ArgumentParser(prog="python -m studies.calibration.promises", description=__doc__)
     parser.add_argument("--streams", type=int, default=400, help="streams per method and family (400)")
-    streams = parser.parse_args(arguments).streams
+    parser.add_argument("--page", action="store_true", help="write the page from the stored numbers")
+    given = parser.parse_args(arguments)
+    if given.page:
+        PAGE.write_text(page(**json.loads(RESULTS.read_text())))
+        return 0
+    streams = given.streams
     cells = [counted(method, family, streams) for method in METHODS for family in METHODS[method][1]]
     at_stop = {f"{share:g}": stopped(share, 4 * streams) for share in SHARES}
     stored = {"cells": cells, "streams": streams, "at_stop": at_stop}

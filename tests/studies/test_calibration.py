@@ -221,6 +221,11 @@ def test_the_default_has_the_power_of_t_where_t_is_exact_and_rows_are_not_few():
 def test_promises_are_counted_and_the_page_shows_the_numbers():
     stored = json.loads(promises.RESULTS.read_text())
     assert promises.PAGE.read_text() == promises.page(**stored)
+    reasons = promises.PAGE.read_text().partition("| method |")[0]
+    for cell in stored["cells"]:
+        if cell["low"] > cell["bound"] and cell["family"] not in promises.SPREAD:
+            assert cell["method"].partition('"')[0] in reasons, "a bold cell has a sentence"
+    assert all(f"*{family.capitalize()}*" in reasons for family in promises.SPREAD)
     cell = promises.counted('`Screen("t")`, p <= .01', "a rare class of large spread", 5)
     assert 0 <= cell["low"] <= cell["rate"] <= cell["high"] <= 0.1
     for draw in (promises.INDEPENDENT | promises.GROUPED).values():

@@ -31,7 +31,8 @@ class Correlation(Criterion):
     **Formula.** ``|r| = |sum (x - mean x)(y - mean y)| / sqrt(sum (x - mean x)^2 sum (y - mean y)^2)``.
 
     **When it fails.** Dependence that is not linear, such as that of a square, scores near 0, and one outlier
-    can make or hide a correlation. p-values are too small if feature and target are both heavy-tailed.
+    can make or hide a correlation. p-values are too small if feature and target are both heavy-tailed:
+    screen those with ``MutualInfo``, or transform one of the two.
 
     References
     ----------

@@ -25,7 +25,8 @@ class AnovaF(Criterion):
     **Formula.** ``F = [sum_c n_c (mean_c - mean)^2 / (C - 1)] / [sum_c n_c var_c / (n - C)]``.
 
     **When it fails.** Classes that differ in spread or shape but not in their means score near 0. p-values
-    are too small for heavy-tailed features and a rare class.
+    are too small for skewed or heavy-tailed features and a rare class: screen those with "chi2" or
+    "mutual_info".
 
     References
     ----------

@@ -25,7 +25,8 @@ class Fisher(Criterion):
     Notes
     -----
     **When it fails.** Classes that differ in spread or shape but not in their means score near 0. p-values
-    are those of "f": too small for heavy-tailed features and a rare class.
+    are those of "f": too small for skewed or heavy-tailed features and a rare class, where "chi2" and
+    "mutual_info" hold.
 
     References
     ----------

@@ -55,14 +55,16 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
     percentile : float or None, default=None
         Percentage of features to keep, in (0, 100].
     alpha : float or None, default=None
-        Keep features whose p-value is at most alpha, in (0, 1).
+        Keep features whose p-value is at most alpha, in (0, 1).  Which criteria have valid p-values for
+        which data is in Notes.
     correction : {"none", "bonferroni", "bh"}, default="none"
         With alpha: which error rate alpha bounds: the type I error of each test ("none"), the family-wise
         error rate ("bonferroni"), or the false discovery rate ("bh", Benjamini-Hochberg, for p-values that
         are independent or positively dependent).
     looks : {"once", "any"}, default="once"
         With alpha: how often the selection is read.  "once": alpha holds for one reading, after a number of
-        rows chosen in advance.  "any": it holds for all readings together, at any time (alpha spending).
+        rows chosen in advance.  "any": it holds for all readings together, at any time (alpha spending), if
+        the criterion's p-values are valid far below alpha, see Notes.
     min_zscore : float or None, default=None
         Keep features whose score exceeds mean + min_zscore x standard deviation of the scores; with k, at
         most the k best of them.  The selection may be empty.
@@ -137,11 +139,27 @@ class Screen(ChoiceOfFeatures, DriftAdaptation, TypedRows, SummarizedRows, RowSe
     p-values use the effective number of rows.  Importance weights ``2^((t - now) / h)`` give what
     ``half_life=h`` gives, whatever the order of rows.
 
-    p-values assume independent rows.  Those of "f", "fisher" and "correlation" are exact if the feature (or
-    the target) is normal.  With a rare class and a skewed or heavy-tailed feature they and those of "t" are
-    too small: lognormal features and a class of 1 % among 1,000 rows give p <= 0.0001 in 0.7 % ("f") and 2 %
-    ("t") of the cases.  p-values of criteria over bins are valid there.  Frequency weights that are not
-    counts make p-values too small: exponential ones give p <= 0.05 in 16 % ("f") and 33 % ("chi2").
+    p-values assume independent rows.  What ``alpha`` bounds, with any ``correction`` and ``looks``, holds as
+    far as the p-values of the criterion do:
+
+    ======================= ============================ =================================================
+    criterion               p-values hold for            p-values are too small for
+    ======================= ============================ =================================================
+    "f", "fisher"           normal features; two         a rare class and a skewed, heavy-tailed or
+                            balanced classes             discrete feature
+    "t"                     the same, with equal or      the same
+                            unequal variances
+    "correlation"           normal feature or target     feature and target both skewed or heavy-tailed
+    over bins               independence of any kind     no family of the calibration study
+    ======================= ============================ =================================================
+
+    Means and variances do not show that a feature is skewed, so that nothing warns: where classes are rare,
+    take "chi2" or "mutual_info".  Lognormal features and a class of 1 % among 1,000 rows give p <= 0.0001 in
+    0.7 % ("f") and 2 % ("t") of the cases (docs/evidence/calibration.md).  The error grows as the level
+    falls: of 200 counts with many zeros, a class of 5 % and ``looks="any"`` with "bonferroni" and alpha 0.05,
+    "f" selects some in 81 % of the streams, "chi2" in 0.5 % (docs/evidence/promises.md).  Frequency weights
+    that are not counts make p-values too small: exponential ones give p <= 0.05 in 16 % ("f") and 33 %
+    ("chi2").
 
     Reading ``selected_`` repeatedly and acting on the first discovery inflates the error rate: of 100
     uninformative features with "bonferroni" and alpha 0.05, some are selected at one of 100 readings in

@@ -48,7 +48,8 @@ ORACLES = {
     "scipy.stats.chi2_contingency": """
         independence/test_g_squared.py::test_statistic_and_freedom_are_those_of_scipy""",
     "scipy.stats.permutation_test": """
-        independence/test_table_p_values.py::test_mean_and_variance_are_those_of_scipy""",
+        independence/test_table_p_values.py::test_mean_and_variance_are_those_of_scipy
+        independence/test_permuted_targets.py::test_listed_orders_give_the_p_value_of_scipys_permutation_test""",
     "statsmodels, clusters": """
         independence/test_dependent_rows.py::test_cluster_sums_equal_those_of_statsmodels""",
     "statsmodels, HAC": """
