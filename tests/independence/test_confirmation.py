@@ -201,7 +201,7 @@ def test_the_probability_of_a_small_p_value_is_at_most_the_level(target, column)
         X = np.column_stack([COLUMNS[column](rng, n) for _ in range(m)])
         X = X[:, np.ptp(X, axis=0) > 0]
         total += X.shape[1]
-        for i, way in enumerate(("t", "confirmed")):
+        for i, way in enumerate(("t", "auto")):
             p = np.asarray(FisherZ(y, task, 0.05, p_value=way, online=True).measure(X).p_value)
             counts[i] += [np.sum(p <= level) for level in levels]
     t, confirmed = counts / total
@@ -212,14 +212,14 @@ def test_the_probability_of_a_small_p_value_is_at_most_the_level(target, column)
 
 def test_online_fdr_keeps_no_more_null_columns_than_promised_of_skewed_data():
     """Amounts against a rare class: by the t test, most streams of 300 null columns have a discovery."""
-    rng, kept = np.random.default_rng(5), {"t": 0, "confirmed": 0}
+    rng, kept = np.random.default_rng(5), {"t": 0, "auto": 0}
     runs = cases(60)
     for _ in range(runs):
         y = rng.permutation(np.arange(100) < 5)
         X = np.exp(rng.normal(size=(100, 300)))
         for way in kept:
             kept[way] += len(ss.OnlineFDR(p_value=way, ledger="none").fit(X, y).selected_) > 0
-    assert kept["confirmed"] <= 0.05 * runs + 3 * (0.05 * runs) ** 0.5
+    assert kept["auto"] <= 0.05 * runs + 3 * (0.05 * runs) ** 0.5
     assert kept["t"] > 0.3 * runs
 
 
