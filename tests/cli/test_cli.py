@@ -178,6 +178,15 @@ def test_text_columns_can_be_skipped(table, tmp_path):
     assert run(["select", str(path), "--target", "label", "-q", "--skip-text"]) == 0
 
 
+def test_without_a_command_there_is_help(capsys):
+    assert run(["-h"]) == 0
+    wanted = capsys.readouterr().out
+    assert run([]) == 0
+    said = capsys.readouterr()
+    assert said.out == wanted
+    assert "\\n" not in said.out + said.err
+
+
 def test_usage_errors_are_exit_code_2(capsys):
     assert run(["select"]) == 2
     assert run(["no-such-command"]) == 2

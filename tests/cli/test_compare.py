@@ -375,3 +375,19 @@ def test_options_are_checked_before_the_data_is_read(tmp_path, monkeypatch, caps
     (tmp_path / "t.csv").write_text("a,outcome\n1,2\n")
     assert run(command(tmp_path / "t.csv", tmp_path / "out", *more)) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.full
+def test_processes_end_with_the_command(table, tmp_path):
+    asked = [str(table), "--target", "outcome", "--out", "report"]
+    command = [sys.executable, "-m", "streamsieve", "compare", *asked]
+    command += ["--jobs", "2", "--runs", "1", "--folds", "2", "--quiet"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        try:
+            while not (tmp_path / "report" / "report.html").exists():
+                assert process.poll() in (None, 0)
+                time.sleep(0.1)
+            process.communicate(timeout=60)  # idle workers wait for five minutes
+        finally:
+            process.kill()
+    assert process.returncode == 0

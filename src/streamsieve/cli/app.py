@@ -46,7 +46,6 @@ app = typer.Typer(
         "streamsieve compare patients.csv --target outcome --out report",
         "streamsieve select -h",
     ),
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -57,7 +56,7 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
     """Run a command; errors become one line on standard error and an exit code."""
     try:
         given = sys.argv[1:] if arguments is None else list(arguments)
-        code = app(args=given, standalone_mode=False, obj=given)  # a report shows the command
+        code = app(args=given or ["--help"], standalone_mode=False, obj=given)  # a report shows the command
     except (StreamSieveError, OSError) as error:
         if isinstance(error, BrokenPipeError):
             sys.stderr.close()  # the reader of the output has exited, as `| head` does

@@ -95,5 +95,7 @@ def end(code: int) -> NoReturn:
     except OSError as error:  # such as a full disk
         print(f"error: the output could not be written: {error}", file=sys.stderr, flush=True)  # noqa: T201
         code = 2
-    atexit._run_exitfuncs()  # noqa: SLF001 - as at any end
+    # As at any end, in this order: the first releases idle workers, which the second would wait for.
+    threading._shutdown()  # type: ignore[attr-defined]  # noqa: SLF001
+    atexit._run_exitfuncs()  # noqa: SLF001
     os._exit(code)
