@@ -211,3 +211,44 @@ def test_leaks_and_identifiers_that_were_selected_are_questioned(tmp_path):
         ss.select(leaking[["near", "twice"]].set_axis([0, 1], axis=1), y, "screen", k=1)
     ss.select(frame[["near", "town"]], y)
     ss.select(sp.csr_array(leaking[["twice"]]), y)
+
+
+def test_rows_of_one_subject_are_declared(tmp_path):
+    rng = np.random.default_rng(0)
+    subject = np.repeat(np.arange(40), 10)
+    sick = rng.integers(0, 2, 40)[subject]
+    frame = pd.DataFrame({f"x{j}": rng.normal(size=40)[subject] for j in range(5)})
+    frame += 0.1 * rng.normal(size=frame.shape)
+    frame["x3"] += 2 * sick
+    X = frame.copy()
+    frame = frame.assign(patient=[f"p{i}" for i in subject], sick=sick)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    wanted = ss.TopK(2, alpha=0.01).fit(X, sick, groups=subject).ranking()
+    for data in (frame, pl.from_pandas(frame), tmp_path / "t.csv", [str(tmp_path / "t.csv")]):
+        found = ss.select(data, "sick", groups="patient").ranking()
+        assert list(found["feature"]) == list(wanted["feature"])
+        np.testing.assert_allclose(found["p_value"], wanted["p_value"])
+    assert (
+        ss.select(X, sick, groups=subject)
+        .ranking()
+        .equals(ss.select(frame, "sick", groups="patient").ranking())
+    )
+    series = ss.select(X, sick, serial=True)
+    assert series.ranking().equals(ss.TopK(2, alpha=0.01).fit(X, sick, serial=True).ranking())
+    with pytest.raises(SchemaError, match="no column 'patent' of groups; did you mean 'patient'"):
+        ss.select(frame, "sick", groups="patent")
+    with pytest.raises(ParameterError, match="groups must be one label per row"):
+        ss.select(X.to_numpy(), sick, groups="patient")
+    with pytest.raises(
+        ParameterError, match="groups is for methods that stream columns, and screen does not"
+    ):
+        ss.select(frame, "sick", "screen", groups="patient")
+
+
+def test_a_row_of_totals_is_questioned():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"visits": rng.poisson(30, 80) + 0.5})
+    frame["sales"] = 100 * frame["visits"] + rng.normal(0, 300, 80)
+    frame.loc[80] = frame.sum()
+    with pytest.warns(SuspectColumnsWarning, match="last row holds the sum of all others in visits"):
+        ss.select(frame, "sales")

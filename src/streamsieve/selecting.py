@@ -19,7 +19,7 @@ from streamsieve._parameters import did_you_mean
 from streamsieve._paths import format_of, is_paths, resolve
 from streamsieve._suspects import Suspects, Watched
 from streamsieve._validation import check_length, task_of
-from streamsieve.base import OfflineSelector
+from streamsieve.base import ColumnSelector, OfflineSelector
 from streamsieve.choosing import Profile, choose
 from streamsieve.exceptions import (
     BadValueError,
@@ -51,6 +51,8 @@ def select(
     *,
     goal: str = "accurate",
     task: str = "auto",
+    groups: Any = None,
+    serial: bool | int | None = None,
     **parameters: Any,
 ) -> Any:
     """Select features of a dataframe, an array or a file in one call.
@@ -70,6 +72,11 @@ def select(
         only.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of target; "auto" decides by its values, as selectors do.
+    groups : str or array, default=None
+        Subjects, for rows that depend on each other within subjects: the name of a column, which is then no
+        feature, or one label per row.  For methods that stream columns.
+    serial : bool or int, default=None
+        Whether rows are in time order, or the largest lag, for methods that stream columns.
     **parameters
         Parameters of the selector, such as ``alpha=0.01`` or ``k=20``; for files also options of
         :func:`streamsieve.open`, such as ``sep=";"`` or ``missing="impute"``.  Unless ``categories`` and
@@ -90,7 +97,12 @@ def select(
     >>> type(sieve).__name__, len(sieve.selected_)
     ('FastOSFS', 7)
     """
+    if isinstance(groups, str):
+        data, groups = _without_groups(data, groups, target, parameters)
     X, y, source = _taken(data, target, parameters)
+    if isinstance(groups, str):
+        groups = source.column(groups)
+    rows = {name: each for name, each in (("groups", groups), ("serial", serial)) if each is not None}
     omit = parameters.get("missing") == "omit"
     if omit:
         del parameters["missing"]  # a selector may take missing values without a parameter
@@ -107,13 +119,18 @@ def select(
         selector = cls(**_known(cls(), parameters))
     else:
         selector = clone(method).set_params(**_known(method, parameters))
+    if rows and not isinstance(selector, ColumnSelector):
+        raise ParameterError(
+            f"{next(iter(rows))} is for methods that stream columns, and {type(selector).method_name()} "
+            "does not"
+        )
     if omit:
         omit_missing(selector)
     if selector.get_params(deep=False).get("task") == "auto":  # decided, and warned about, above
         selector.set_params(task="regression" if kind is Task.REGRESSION else "classification")
     suspects = Suspects(codes_too=False)
     with _ways_out(X, source):
-        _fit(selector, X, y, None if source is None else Watched(source, suspects))
+        _fit(selector, X, y, None if source is None else Watched(source, suspects), rows)
     kept = [str(name) for name in selector.get_feature_names_out()]
     if source is None:
         suspects.look_at_table(X, y_values, kept, np.flatnonzero(selector.get_support()))
@@ -197,6 +214,20 @@ def _taken(data: Any, target: Any, parameters: dict[str, Any]) -> tuple[Any, Any
     return None, source.y, source
 
 
+def _without_groups(data: Any, groups: str, target: Any, parameters: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the data without the column of groups, and its values, or its name if the data is in files."""
+    if is_frame(data):
+        frame = as_frame(data)
+        if groups not in frame.columns or groups == target:
+            raise SchemaError(f"there is no column {groups!r} of groups{did_you_mean(groups, frame.columns)}")
+        return frame.drop(groups).to_native(), frame[groups].to_numpy()
+    if not is_paths(data):
+        raise ParameterError("groups must be one label per row: only dataframes and files have named columns")
+    excluded = parameters.get("exclude", ())
+    parameters["exclude"] = [*([excluded] if isinstance(excluded, str) else excluded), groups]
+    return data, groups
+
+
 @contextmanager
 def _ways_out(X: Any, source: Any) -> Iterator[None]:
     """Context: a complaint about missing values names the parameters that help."""
@@ -221,6 +252,9 @@ def _question(names: list[str], suspects: Suspects) -> None:
         for name in suspects.identifiers
         if name in kept and name not in leaks
     ]
+    sums = [name for name in suspects.totals if name in kept]
+    sums += ["the target"] if suspects.target_total is not None else []
+    found += [f"the last row holds the sum of all others in {', '.join(sums[:SHOWN])}"] if sums else []
     if found:
         more = f", and {len(found) - SHOWN} more" * (len(found) > SHOWN)
         warn(
@@ -243,12 +277,14 @@ def _width(X: Any, source: Any) -> int:
     return int(X.shape[1] if hasattr(X, "shape") else len(X[0]))
 
 
-def _fit(selector: Any, X: Any, y: Any, source: Any) -> None:
+def _fit(selector: Any, X: Any, y: Any, source: Any, rows: dict[str, Any]) -> None:
     if source is None:
-        selector.fit(X, y)
+        selector.fit(X, y, **rows)
     elif isinstance(selector, OfflineSelector):
         selector.fit(*_read(source))
     else:
+        if rows:
+            selector.begin(source.y, **rows)
         run(source, selector)
 
 
