@@ -218,8 +218,11 @@ def _expand(path: Any, ignored: list[Path]) -> list[Path]:
 
 def _inside(folder: Path, ignored: list[Path]) -> list[Path]:
     """Return the tables of a folder; hidden files and those of another kind are ignored."""
-    there = sorted((file for file in folder.iterdir() if file.is_file()), key=_natural)
-    there = [file for file in there if not file.name.startswith((".", "_"))]
+    inner = [*folder.iterdir()]
+    if any("=" in each.name and each.is_dir() for each in inner):  # partitions, such as year=2024/month=1
+        inner += [file for each in inner if "=" in each.name for file in each.rglob("*")]
+    there = sorted((file for file in inner if file.is_file()), key=_natural)
+    there = [f for f in there if not any(p.startswith((".", "_")) for p in f.relative_to(folder).parts)]
     known = [file for file in there if is_table(file)]
     if not known:
         raise SourceError(

@@ -1,4 +1,4 @@
-"""Columns to question: identifiers, leaks, codes of missing values and of categories."""
+"""Columns to question: identifiers, leaks, totals, codes of missing values and of categories."""
 
 from __future__ import annotations
 
@@ -54,6 +54,9 @@ class Suspects:
     marks: dict[float, list[str]] = field(default_factory=dict)
     meant: dict[float, list[str]] = field(default_factory=dict)
     incomplete: set[str] = field(default_factory=set)
+    #: Values in the last row that are the sum of all others, by column, and that of the target.
+    totals: dict[str, float] = field(default_factory=dict)
+    target_total: float | None = None
     seen: int = 0
     #: Whether to look for codes, too, of categories and of missing values.
     codes_too: bool = True
@@ -69,11 +72,14 @@ class Suspects:
         self.identifiers += [
             known[j] for j in _whole(X, rows[:: max(1, len(rows) // GLANCE)]) if _is_id(X[rows, j])
         ]
+        self.totals |= {known[j]: total for j, total in _totals(X, rows)}
         if self.codes_too:
             self._look_for_codes(np.asarray(X[rows], np.float64), known)
         if y is None or len(np.unique(y)) < 2:
             return
         numeric = _is_numeric(y)
+        if numeric:
+            self.target_total = next((total for _, total in _totals(y[:, None], rows)), None)
         labels = y if numeric else np.unique(y, return_inverse=True)[1]
         few = rows[:: max(1, len(rows) // GLANCE)]
         if not numeric:  # rare classes are seen, too
@@ -175,6 +181,16 @@ def _marks(X: npt.NDArray[Any]) -> Iterator[tuple[int, float]]:
                 apart = np.abs(others - mark).min() > np.ptp(others) if len(others) else False
                 if apart and (known == mark).sum() > 1 and np.ptp(others) > 0:
                     yield int(j), mark
+
+
+def _totals(X: npt.NDArray[Any], rows: npt.NDArray[Any]) -> Iterator[tuple[int, float]]:
+    """Yield columns whose last value is the sum of all others, as in a row of totals, and that value."""
+    with np.errstate(all="ignore"):
+        largest = np.fmax.reduce(np.abs(X[rows[:: max(1, len(rows) // GLANCE)][:-1]]), axis=0)
+        for j in np.flatnonzero(np.abs(X[-1]) > largest):
+            total = np.nansum(X[:-1, j], dtype=np.float64)
+            if np.isclose(total, X[-1, j], rtol=1e-6, atol=0):
+                yield int(j), float(X[-1, j])
 
 
 def _is_id(x: npt.NDArray[Any]) -> bool:

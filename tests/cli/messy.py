@@ -149,6 +149,20 @@ def partitions(path):
         part.to_parquet(place / "part-0.parquet", index=False)
 
 
+def german(path):
+    """Write what a German spreadsheet exports: a title, semicolons, decimal commas, points in thousands."""
+    data = frame().assign(Kaufdatum=[f"{1 + i % 28:02d}.{1 + i % 12:02d}.2024" for i in range(N)])
+    data["Umsatz (€)"] = [f"{1 + i}.{(i * 37) % 1000:03d},50" for i in range(N)]
+    path.write_bytes(("Kundenliste;;;;;;\n\n" + text(data, sep=";", decimal=",")).encode("cp1252"))
+
+
+def without_marks(path, mark, column="income", sep=",", encoding="utf-8", skip=0):
+    data = pd.read_csv(path, sep=sep, dtype=str, encoding=encoding, skiprows=skip)
+    data[column] = data[column].str.replace(mark, "")
+    before = "\n" * skip
+    path.write_bytes((before + data.to_csv(index=False, sep=sep)).encode(encoding))
+
+
 def appended(line):
     return text() + line + "\n"
 
@@ -231,7 +245,7 @@ CASES = {
     "space.txt": Case(plain(text(sep=" ")), error="no separator was found", advice=("--sep", " ")),
     "write_table.txt": Case(  # R names one column less than there are, because rows have names
         plain("".join(f"P{i} {line}" if i else line for i, line in enumerate(text(sep=" ").splitlines(True)))),
-        options=("--sep", " "), says="1 row numbers left out ((no name))",
+        options=("--sep", " "), says="1 column of row names left out ((no name))",
     ),
     "separator_at_line_ends.csv": Case(
         plain(text().replace("\n", ",\n").replace(",\n", "\n", 1)), error="a line has more or fewer cells",
@@ -245,7 +259,7 @@ CASES = {
     "comma_in_names.csv": Case(plain(text(frame().rename(columns={"noise_0": "noise, first"})))),
     "spaces_in_names.csv": Case(plain(text(frame().rename(columns={"noise_0": "first noise"})))),
     "unicode_names.csv": Case(plain(text(frame().rename(columns={"noise_0": "größe 高"})))),
-    "index.csv": Case(plain(frame().to_csv()), says="1 row numbers left out ((no name))"),
+    "index.csv": Case(plain(frame().to_csv()), says="1 column of row numbers left out ((no name))"),
     "thousands.csv": Case(
         plain(text(with_column("income", GROUPED))), error="'income' holds numbers with",
         advice=("--exclude", "income"),
@@ -255,8 +269,19 @@ CASES = {
         repair=lambda path: path.write_text(text(with_column("income", [g.replace(",", "") for g in GROUPED]))),
     ),
     "thousands_followed.csv": Case(  # what the error advises, by pandas
-        plain(text(with_column("income", GROUPED))), error="(pandas reads them with thousands=',')",
-        repair=lambda path: pd.read_csv(path, thousands=",").to_csv(path, index=False),
+        plain(text(with_column("income", GROUPED))),
+        error="(with pandas: read_csv with dtype=str, then frame[column].str.replace(',', ''))",
+        repair=lambda path: without_marks(path, ","),
+    ),
+    "german_export.csv": Case(  # dates such as 23.09.2024 stay dates when points are removed from numbers
+        german, options=("--encoding", "cp1252", "--skip-rows", "2"),
+        error="'Umsatz (€)' holds numbers with thousands separators, such as '1.000,50'",
+        repair=lambda path: without_marks(path, ".", "Umsatz (€)", sep=";", encoding="cp1252", skip=2),
+        says="1 date left out (Kaufdatum)",
+    ),
+    "few_samples.csv": Case(  # their names are no categories
+        plain(text(frame().iloc[:40].assign(sample=[f"S{i}" for i in range(40)]))),
+        says="1 text that differs in every row left out (sample)",
     ),
     "decimal_comma_below_one.csv": Case(
         plain(text(with_column("share", [f"{i % 7},{100 + i}" for i in range(N)]), decimal=",")),
@@ -494,6 +519,9 @@ CASES = {
     "pattern": Case(folder, data="pattern/part*.csv"),
     "partitions": Case(
         partitions, data="partitions/**/*.parquet", says="columns from names of folders: 'year', 'region'"
+    ),
+    "partitioned": Case(
+        partitions, data="partitioned", says="columns from names of folders: 'year', 'region'"
     ),
     "typo.csv": Case(plain(text()), data="tpyo.csv", error="did you mean 'typo.csv'", repair=lambda path: path),
     # types

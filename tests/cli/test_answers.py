@@ -305,6 +305,46 @@ def test_identifiers_and_leaks_are_warned_of(tmp_path, monkeypatch, capsys):
         assert "warning" not in clean
 
 
+def test_a_leak_through_a_category_is_left_out_by_its_column(tmp_path, capsys):
+    label = frame()["label"]
+    path = tmp_path / "t.csv"
+    with_column("discharge", np.where(label == "ill", "D2", "D1")).to_csv(path, index=False)
+    asked = ["select", path, "--target", "label"]
+    out = said(capsys, *asked)
+    assert "discharge=D2 alone gives the target away (AUC 1.0000)" in out
+    assert re.search(r"not known beforehand, --exclude discharge\n", out)
+    assert "warning" not in said(capsys, *asked, "--exclude", "discharge")
+
+
+@pytest.mark.parametrize(
+    "command", [["select"], ["compare", "--out", "report", "--runs", "1", "--folds", "2"]]
+)
+def test_a_row_of_totals_is_warned_of_and_left_out(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    data = pd.DataFrame({"shop": [f"s{i}" for i in range(80)], "visits": rng.poisson(30, 80) + 0.5})
+    data["sales"] = (100 * data["visits"] + rng.normal(0, 300, 80)).round(2)
+    total = pd.DataFrame([{"shop": "Total", "visits": data["visits"].sum(), "sales": data["sales"].sum()}])
+    pd.concat([data, total]).to_csv("t.csv", index=False)
+    asked = [*command, "t.csv", "--target", "sales"]
+    out = said(capsys, *asked)
+    way = re.search(
+        r"the last row holds the sum of all others in sales, visits: .* --where '(sales!=.*)' leaves it out",
+        out,
+    )
+    assert way
+    again = ["--overwrite"] if "compare" in command else []
+    assert "sum of all others" not in said(capsys, *asked, *again, "--where", way[1])
+
+
+def test_a_row_of_totals_is_deleted_where_no_condition_leaves_it_alone_out(tmp_path, capsys):
+    data = with_column("cost", np.arange(1.0, N + 1)).assign(cost=lambda d: d["cost"].mask(d.index == 7))
+    total = data.iloc[:1].assign(cost=data["cost"].sum())
+    pd.concat([data, total]).to_csv(tmp_path / "t.csv", index=False)
+    out = said(capsys, "select", tmp_path / "t.csv", "--target", "label", "--missing", "omit")
+    assert "the sum of all others in cost: if it is a row of totals, delete it\n" in out
+
+
 def test_a_leak_of_a_rare_class_is_noticed(tmp_path, capsys):
     rng = np.random.default_rng(0)
     fraud = np.zeros(20_000, int)

@@ -98,7 +98,11 @@ def compare(request: Request) -> int:
     target = describe_target(data.y, data.target or None, str(problem.task))
     suspects = Suspects()
     suspects.look(data.X, data.y, data.names)
-    notes = (*data.notes, *types_line(_types(data)), *suspects_notes(suspects))
+    notes = (
+        *data.notes,
+        *types_line(_types(data)),
+        *suspects_notes(suspects, data.target or None, data.encoded),
+    )
     _announce(request, problem, plan, (*notes, target))
     first = _fits(request, problem, plan, {}) if plan.batch_size is not None else None
     by = {} if data.rows is None else {"groups" if options.groups else "time": data.rows}

@@ -40,6 +40,7 @@ class Data:
     task: str = "auto"
     notes: tuple[str, ...] = ()
     types: dict[str, str] = field(default_factory=dict)  #: declared types of columns
+    encoded: dict[str, list[str]] = field(default_factory=dict)  #: features of columns of text
     rows: npt.NDArray[Any] | None = None  #: the column by which rows depend on each other
 
 
@@ -72,6 +73,7 @@ def read(given: list[str], reading: Reading, by: str | None = None, *, time: boo
         names=None if source.names is None else list(source.names),
         notes=tuple(described(source, reading, () if by is None else (by,))),
         types=types,
+        encoded=getattr(source, "encoded", {}),
         rows=None if by is None else np.asarray(source.times(by) if time else source.column(by)),
     )
 

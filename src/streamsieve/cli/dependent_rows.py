@@ -55,8 +55,9 @@ class DependentRows(NamedTuple):
             raise ParameterError(f"{option} names a column of a table, and svmlight text has no names")
 
     def begin(
-        self, selector: ColumnSelector, source: Any, *, quiet: bool, holdout: float | None = None
-    ) -> None:
+        self, selector: ColumnSelector, source: Any, *, target: str | None, quiet: bool,
+        holdout: float | None = None,
+    ) -> None:  # fmt: skip
         """Begin with the target of a source and the values of the columns; print notes on suspicious ones."""
         if getattr(source, "y", None) is None:
             return
@@ -74,18 +75,19 @@ class DependentRows(NamedTuple):
             if not issubclass(each.category, DependentRowsWarning):
                 warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
             elif not quiet:
-                say(_in_options(str(each.message)))
+                say(_in_options(str(each.message), target))
         if not quiet and not self.columns and not caught:
             _hint(source)
 
 
-def _in_options(message: str) -> str:
-    """Return a warning about rows in terms of command-line options."""
+def _in_options(message: str, target: str | None) -> str:
+    """Return a warning about rows in terms of command-line options and columns."""
     if not message.startswith("y is autocorrelated"):
         return f"note: {message}"
+    what = f"{target or 'y'}{message.partition('.  If')[0][1:]}"
     return (
-        f"note: {message.partition('.  If')[0]}; if the rows are a time series, say --time COLUMN, and if "
-        "several rows belong to one subject, --groups COLUMN"
+        f"note: {what}; if the rows are a time series, say --time COLUMN, and if several rows belong to one "
+        "subject, --groups COLUMN"
     )
 
 

@@ -27,7 +27,13 @@ from streamsieve.exceptions import (
 
 KAFKA = "kafka://"
 #: Reasons to leave out several columns, for one.
-_ONE = {"dates": "date", "lists": "list", "other types": "other type"}
+_ONE = {
+    "dates": "date",
+    "lists": "list",
+    "other types": "other type",
+    "row numbers": "column of row numbers",
+    "row names": "column of row names",
+}
 
 
 def check(reading: Reading) -> None:
@@ -206,7 +212,7 @@ def described(source: Any, reading: Reading, others: Sequence[str] = ()) -> list
         if why == "excluded":
             groups |= {
                 "id": [n for n in names if n in ids],
-                "for the rows": [n for n in names if n in others],
+                "column of groups or times": [n for n in names if n in others],
             }
         parts += [
             f"{len(some):,} {_ONE.get(what, what) if len(some) == 1 else what} left out ({_names(some)})"

@@ -151,7 +151,11 @@ def _run(request: Request, selector: Any, source: Any = None, note: str = "") ->
     writing.write(output, selector, kept, source, request.reading)
     lines = [*([note] if note else []), *described(source, request.reading, request.rows.columns)]
     lines += [*_target_line(watched, request, selector), *types_line(types_of(selector))]
-    lines += suspects_notes(suspects) + codes_note(suspects, selector) + labels_note(watched)
+    lines += (
+        suspects_notes(suspects, request.reading.target, getattr(source, "encoded", None))
+        + codes_note(suspects, selector)
+        + labels_note(watched)
+    )
     types = [row["type"] for row in kept if "type" in row]
     effect = effect_name(selector, types)
     after = effect_note(selector, effect, types)
@@ -191,7 +195,9 @@ def _streamed(request: Request, selector: Any, source: Any) -> Run:
         if isinstance(selector, OfflineSelector):
             _fit(selector, source, request.size, moved)
         elif isinstance(selector, ColumnSelector):
-            request.rows.begin(selector, source, quiet=quiet, holdout=request.holdout)
+            request.rows.begin(
+                selector, source, target=request.reading.target, quiet=quiet, holdout=request.holdout
+            )
             if takes_groups(selector, source):
                 offer_groups(selector, source, request.size, moved)
             else:

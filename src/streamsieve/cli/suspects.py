@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,15 @@ from streamsieve.cli.parameters import listed_names
 SHOWN = 5
 
 
-def suspects_notes(suspects: Suspects) -> list[str]:
-    """Return a line on each kind of suspicious column, and on what became of missing values."""
+def suspects_notes(
+    suspects: Suspects, target: str | None = None, encoded: Mapping[str, Sequence[str]] | None = None
+) -> list[str]:
+    """Return a line on each kind of suspicious column, and on what became of missing values.
+
+    ``encoded`` are the features that stand for a column of text: options name the column.
+    """
     lines = []
+    columns_of = {each: name for name, made in (encoded or {}).items() for each in made}
     if suspects.incomplete:
         more = f" and {len(suspects.incomplete) - SHOWN} more" * (len(suspects.incomplete) > SHOWN)
         lines.append(
@@ -35,13 +43,24 @@ def suspects_notes(suspects: Suspects) -> list[str]:
         also = f"; --na is for all columns, and {mark:g} may be a value in {', '.join(others[:SHOWN])}"
         lines.append(
             f"warning: {mark:g} in {', '.join(columns[:SHOWN])}{more} is far from the other values: if "
-            f"it means that a value is missing, say --na {mark:g} (text, workbooks), or make it null"
-            f"{also if others else ''}"
+            f"it means that a value is missing, say --na {mark:g} (text and workbooks; elsewhere, make it "
+            f"null){also if others else ''}"
         )
     for name, how in list(suspects.leaks.items())[:SHOWN]:
         lines.append(
             f"warning: {name} alone gives the target away ({how}): if it is not known beforehand, "
-            f"--exclude {listed_names([name])}"
+            f"--exclude {listed_names([columns_of.get(name, name)])}"
+        )
+    totals = ({} if target is None else {target: suspects.target_total}) | suspects.totals
+    sums = [(name, total) for name, total in totals.items() if total is not None]
+    if sums:
+        more = f" and {len(sums) - SHOWN} more" * (len(sums) > SHOWN)
+        # rows where the column is missing do not fulfill a condition
+        whole = next((f"{name}!={total!r}" for name, total in sums if name not in suspects.incomplete), None)
+        way = "delete it" if whole is None else f"--where {shlex.quote(whole)} leaves it out"
+        lines.append(
+            f"warning: the last row holds the sum of all others in {', '.join(n for n, _ in sums[:SHOWN])}"
+            f"{more}: if it is a row of totals, {way}"
         )
     return lines
 

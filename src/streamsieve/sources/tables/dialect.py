@@ -172,7 +172,7 @@ def why_not_numbers(values: Sequence[str], decimal: str = ".", sep: str = "") ->
         mark = re.sub(r"[-+\d]", "", grouped[0])[0]
         return (
             f"holds numbers with thousands separators, such as {grouped[0]!r}: write them without separators "
-            f"(pandas reads them with thousands={mark!r})"
+            f"(with pandas: read_csv with dtype=str, then frame[column].str.replace({mark!r}, ''))"
         )
     if commas and points:
         return f"mixes decimal commas ({commas[0]!r}) and points: write all numbers with a point"

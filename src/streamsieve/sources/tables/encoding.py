@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Categories up to which a text column is encoded.
 MOST_CATEGORIES = 50
+#: Rows from which on text that differs in all of them is not encoded.
+FEWEST_ROWS = 20
 #: Name of the category for missing texts; a category of its own, as in scikit-learn.
 MISSING = "missing"
 
@@ -74,7 +76,9 @@ def categories_of(
     from sklearn.preprocessing import OneHotEncoder  # noqa: PLC0415 - the sources are cheap to import
 
     levels: dict[str, set[str]] = {name: set() for name in columns}
+    rows = 0
     for file, batch in batches:
+        rows += batch.num_rows
         for name, known in levels.items():
             if len(known) <= MOST_CATEGORIES or name in nominal:
                 seen = set(_texts(batch.column(name).unique()).tolist())
@@ -89,6 +93,8 @@ def categories_of(
             encoders[name] = Codes(name, sorted(known))
         elif len(known) > MOST_CATEGORIES:
             left_out.setdefault(f"text of more than {MOST_CATEGORIES} values", []).append(name)
+        elif len(known) == rows >= FEWEST_ROWS:  # it identifies rows
+            left_out.setdefault("text that differs in every row", []).append(name)
         else:
             encoder = OneHotEncoder(
                 categories=[sorted(known)],

@@ -153,7 +153,7 @@ def layout_of(files: Sequence[Table], target: str | None, choice: Choice) -> Lay
     for file in files[1:]:
         _refuse_difference(first, kinds, file, target, choice)
     excluded = [name for name in choice.exclude if name != target]
-    left_out = {"row numbers": _row_numbers(first.schema), "excluded": excluded}
+    left_out = {**_index(first.schema), "excluded": excluded}
     offered = {n: k for n, k in kinds.items() if n not in {target, choice.weight, *choice.exclude}}
     if choice.features:
         left_out["not asked for"] = [name for name in offered if name not in choice.features]
@@ -271,9 +271,14 @@ def kinds_of(shown: str, schema: Any) -> dict[str, str]:
     return kinds
 
 
-def _row_numbers(schema: Any) -> list[str]:
-    """Return the columns that hold row numbers."""
-    return [name or "(no name)" for name in schema.names if _INDEX.fullmatch(name)]
+def _index(schema: Any) -> dict[str, list[str]]:
+    """Return the columns that hold row numbers, or names of rows."""
+    found: dict[str, list[str]] = {}
+    for name, type_ in zip(schema.names, schema.types, strict=True):
+        if _INDEX.fullmatch(name):
+            what = "row names" if _kind(type_) == "text" else "row numbers"
+            found.setdefault(what, []).append(name or "(no name)")
+    return found
 
 
 def _kind(type_: Any) -> str:
