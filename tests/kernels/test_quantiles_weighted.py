@@ -126,8 +126,8 @@ def test_collapsing_runs_that_weigh_nothing_stays_in_its_memory():
 
 
 @types
-@pytest.mark.parametrize("lengths", [[1], [3, 5], [4, 4, 4], [7, 1, 2, 9, 3], [6] * 8])
-def test_merged_stretches_are_those_of_a_stable_sort(lengths, dtype):
+@pytest.mark.parametrize("lengths", [[1], [3, 5], [4, 4, 4], [7, 1, 2, 9, 3], [6] * 8, [5, 2] * 6, [9, 0, 4]])
+def test_merged_stretches_are_thinned_as_after_a_stable_sort(lengths, dtype):
     rng = np.random.default_rng(len(lengths))
     edges, p = np.cumsum([0, *lengths]), 5
     values = rng.integers(-3, 4, (p, edges[-1])).astype(dtype)
@@ -136,10 +136,11 @@ def test_merged_stretches_are_those_of_a_stable_sort(lengths, dtype):
         values[:, low:high].sort(axis=1)
     masses = rng.random(values.shape)
     order = np.argsort(values, axis=1, kind="stable")
-    wanted = (
-        np.take_along_axis(values, order, axis=1),
-        np.take_along_axis(masses, order, axis=1).cumsum(axis=1),
-    )
-    kernel.merge_stretches(values, masses, edges)
-    assert np.array_equal(values, wanted[0])
-    assert np.array_equal(masses, wanted[1])
+    together = np.take_along_axis(values, order, axis=1)
+    sums = np.take_along_axis(masses, order, axis=1).cumsum(axis=1)
+    for k in (2, 8, 64):
+        c = float(masses[0].sum()) / k
+        wanted, out = np.empty((2, p, k), dtype)
+        kernel.thin(together, sums, c, wanted)
+        kernel.merge_and_thin(values, masses, edges, c, out)
+        assert out.tobytes() == wanted.tobytes()

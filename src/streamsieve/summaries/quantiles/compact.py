@@ -69,8 +69,7 @@ def joined(sketches: Sequence[WeightedSketch], k: int) -> WeightedSketch:
         values, masses = (
             np.concatenate([each[low:high] for each in kind], axis=1) for kind in zip(*pieces, strict=True)
         )
-        kernel.merge_stretches(values, masses, edges)
-        kernel.thin(values, masses, c, out[low:high])
+        kernel.merge_and_thin(values, masses, edges, c, out[low:high])
 
     made._over_blocks(int(edges[-1]), 16, work)  # noqa: SLF001 - a sketch of this folder
     made.error += c / 2

@@ -347,8 +347,8 @@ class Quantiles(ClassTotals):
 
         Notes
         -----
-        This saves error, not time: merged one by one, compact parts take about as long, but the certified
-        error is larger.  Sparse and fading quantiles are merged one by one.
+        Merged one by one, compact parts have a larger certified error, and take longer.  Sparse and fading
+        quantiles are merged one by one.
         """
         if k is not None:
             check_number("k", k, low=32, integer=True)
