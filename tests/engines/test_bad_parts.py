@@ -13,7 +13,13 @@ from streamsieve.exceptions import MergeError, StreamSieveError
 from tests.engines.laws import assert_equal_to_one_process, assert_same_bits, files, opened, rows
 from tests.engines.test_laws import SCREENS, by_hand
 
-OPTIONS = {"engine": "dask", "workers": 2, "rows_per_task": 500}
+OPTIONS = {"workers": 2, "rows_per_task": 500}
+
+
+@pytest.fixture(params=["dask", "local"])
+def engine(request):
+    """Return an engine whose workers are threads of this process."""
+    return request.param
 
 
 def table(low, high, y=None):
@@ -51,9 +57,11 @@ FITTING = {
 
 
 @pytest.mark.parametrize("name", FITTING)
-def test_other_orders_and_types_merge_as_one_process_reads_them(name, tmp_path):
+def test_other_orders_and_types_merge_as_one_process_reads_them(name, engine, tmp_path):
     source = ss.open(written(tmp_path, FITTING[name]), target="y")
-    assert_equal_to_one_process(ss.run(source, ss.Screen("f"), **OPTIONS), ss.run(source, ss.Screen("f")))
+    assert_equal_to_one_process(
+        ss.run(source, ss.Screen("f"), engine=engine, **OPTIONS), ss.run(source, ss.Screen("f"))
+    )
 
 
 REFUSED = {
@@ -69,17 +77,17 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_file_that_does_not_fit_is_refused_on_the_driver(name, tmp_path):
+def test_a_file_that_does_not_fit_is_refused_on_the_driver(name, engine, tmp_path):
     change, column = REFUSED[name]
     selector = ss.Screen("f")
     with pytest.raises(StreamSieveError, match=rf"1\.parquet.*{column}|{column}.*1\.parquet"):
-        ss.run(ss.open(written(tmp_path, change), target="y"), selector, **OPTIONS)
+        ss.run(ss.open(written(tmp_path, change), target="y"), selector, engine=engine, **OPTIONS)
     assert not hasattr(selector, "n_features_in_")
 
 
 @pytest.mark.parametrize("name", ["f", "mutual_info"])
 @pytest.mark.parametrize("labels", ["rare", "late", "apart"])
-def test_rare_late_and_separate_classes(name, labels):
+def test_rare_late_and_separate_classes(name, labels, engine):
     n, rng = 4000, np.random.default_rng(0)
     y = {
         "rare": (np.arange(n) % 1000 == 7).astype(int),  # 0.1 %
@@ -90,7 +98,7 @@ def test_rare_late_and_separate_classes(name, labels):
     }[labels]
     source = ss.open(rng.normal(size=(n, 3)) + 0.3 * (y > 0)[:, None], target=y)
     make = lambda: ss.Screen(name, k=2, task="classification")  # noqa: E731
-    found = ss.run(source, make(), engine="dask", workers=2, rows_per_task=500)
+    found = ss.run(source, make(), engine=engine, **OPTIONS)
     assert_equal_to_one_process(found, ss.run(source, make()))
 
 
@@ -111,9 +119,9 @@ def test_a_part_that_is_learned_twice_counts_once_or_not_at_all(tmp_path):
         raise failed.error()
 
 
-def test_a_part_of_one_class_in_a_screen_of_two(tmp_path):
+def test_a_part_of_one_class_in_a_screen_of_two(engine):
     """Every pair of classes is one too many for "t" as soon as a third one appears, in whatever part."""
     X, y = rows(900)
     source = ss.open(X, target=np.sort(y))
     with pytest.raises(StreamSieveError, match="compares 2 classes, but y holds 3"):
-        ss.run(source, ss.Screen("t"), engine="dask", rows_per_task=100)
+        ss.run(source, ss.Screen("t"), engine=engine, rows_per_task=100)

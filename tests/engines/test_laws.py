@@ -23,8 +23,9 @@ from streamsieve.engines import declared, local, task
 from streamsieve.engines.declared import declared_of
 from streamsieve.engines.local import Merging
 from streamsieve.exceptions import CapabilityError, MergeError, ParameterError, SourceError, StreamSieveError
+from streamsieve.sources.parts import SourcePart
 from tests.engines.laws import arrays, assert_equal_to_one_process, assert_same_bits, files, opened, rows
-from tests.helpers.tier import spread
+from tests.helpers.tier import cases, spread
 
 #: Screens of every summary, and what else merges.
 SCREENS = {
@@ -37,6 +38,10 @@ SCREENS = {
     "window": lambda: ss.Screen("f", k=2, window=700),
     "exact": lambda: ss.Screen("gini", k=2, exact=True),
 }
+
+
+#: Engines whose workers are threads of this process.
+in_threads = pytest.mark.parametrize("engine", ["dask", "local"])
 
 
 def by_hand(source, selector, rows_per_task):
@@ -75,15 +80,32 @@ def test_parts_equal_one_process(name, n_parts, kind, tmp_path):
     assert_same_bits(threaded, found)
 
 
-@pytest.mark.parametrize("name", spread(["f", "fisher", "mutual_info", "chi2"], 2))
+@pytest.mark.parametrize("name", spread(["f", "fisher", "mutual_info", "chi2", "gini", "su"], 2))
 @pytest.mark.parametrize("n_parts", [1, 2, 7, 64])
 @pytest.mark.parametrize("kind", ["sparse", "categories"])
 def test_parts_of_other_kinds_equal_one_process(name, n_parts, kind):
-    source, make = of_kind(kind), SCREENS["discrete" if kind == "categories" else name]
+    if kind == "categories" and name in {"f", "fisher"}:
+        pytest.skip("moments of levels mean nothing")
+    levels = {"types": "nominal"} if kind == "categories" else {}
+    bound = {} if name in {"f", "fisher"} else {"max_rank_error": 0.02}
+    source, make = of_kind(kind), lambda: ss.Screen(name, k=2, **levels, **bound)
     size = -(-4000 // n_parts)
     one, found = ss.run(source, make(), batch_size=256), by_hand(source, make(), size)
     assert_equal_to_one_process(found, one)
     assert_same_bits(ss.run(source, make(), engine="dask", rows_per_task=size, batch_size=256), found)
+
+
+@pytest.mark.parametrize("seed", range(cases(20)))
+def test_wherever_the_rows_are_cut(seed, tmp_path):
+    """Files of any size, some of them empty, in parts of any size, down to one row."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 300))
+    source = opened(files(tmp_path, int(rng.integers(1, 9)), n, seed, str(rng.choice(["dense", "missing"]))))
+    name, size = str(rng.choice(["f", "mutual_info", "chi2"])), int(rng.integers(1, n + 1))
+    make = lambda: ss.Screen(name, k=2, task="classification")  # noqa: E731
+    found = ss.run(source, make(), engine="local", workers=int(rng.integers(1, 4)), rows_per_task=size)
+    assert_equal_to_one_process(found, ss.run(source, make()))
+    assert_same_bits(found, by_hand(source, make(), size))
 
 
 def of_kind(kind):
@@ -171,6 +193,16 @@ def test_text_whose_rows_are_not_counted_has_a_value_in_two_bytes(few, started, 
     assert bool(asked) is started
 
 
+@pytest.mark.parametrize("matrix", [sp.csr_array, np.asarray])
+def test_a_sparse_matrix_has_the_values_that_it_stores(matrix, monkeypatch):
+    source = ss.open(matrix(np.eye(50)), target=np.arange(50) % 2)
+    monkeypatch.setattr(local, "FEW_VALUES", 51)
+    asked = []
+    monkeypatch.setattr(local._Pool, "_processes", lambda pool: asked.append(pool) or ThreadPoolExecutor(1))
+    assert ss.run(source, ss.Screen("f"), engine="local").n_samples_seen_ == 50
+    assert bool(asked) is (matrix is np.asarray)
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("name", ["f", "half_life", "window"])
 @pytest.mark.parametrize("workers", [1, 3])
@@ -197,9 +229,10 @@ def test_bootstrap_draws_the_weights_of_one_process(tmp_path):
 # ---------------------------------------------------------------- once, complete, in order
 
 
-def test_a_part_counts_once(tmp_path):
+@in_threads
+def test_a_part_counts_once(engine, tmp_path):
     source = opened(files(tmp_path, 3))
-    found = ss.run(source, ss.Screen("f"), engine="dask", rows_per_task=900)
+    found = ss.run(source, ss.Screen("f"), engine=engine, rows_per_task=900)
     again = ss.from_bytes(found.to_bytes())
     with pytest.raises(MergeError, match="both states hold part 1, 2, 3.* of the same run"):
         found.merge(again)
@@ -208,7 +241,7 @@ def test_a_part_counts_once(tmp_path):
     part = engines.build(plan.parts[1], 1, declared_of(source, ss.Screen("f"), plan.run, 256))
     with pytest.raises(MergeError, match="both states hold part 2 of the same run"):
         found.merge(part)
-    other = ss.run(opened(files(tmp_path, 3, seed=1)), ss.Screen("f"), engine="dask", rows_per_task=900)
+    other = ss.run(opened(files(tmp_path, 3, seed=1)), ss.Screen("f"), engine=engine, rows_per_task=900)
     assert other.merge(ss.from_bytes(found.to_bytes())).n_samples_seen_ == 8000
     assert len(other._covered_.spans) == 2
 
@@ -256,25 +289,29 @@ def test_parts_have_the_rows_and_the_means_of_the_whole_stream(options, tmp_path
     assert_equal_to_one_process(by_hand(source, ss.Screen("f", k=2), 700), one)
 
 
-def test_a_lost_part_means_no_result(tmp_path, monkeypatch):
+@in_threads
+def test_a_lost_part_means_no_result(engine, tmp_path, monkeypatch):
     source, selector = opened(files(tmp_path, 7)), ss.Screen("f")
     lose = lambda plan, what, *_: engines.build(plan.parts[0], 0, what)  # noqa: E731
     monkeypatch.setattr("streamsieve.engines.run.run_local", lose)
+    monkeypatch.setattr("streamsieve.engines.dask.run_dask", lambda _, *given: lose(*given))
     with pytest.raises(SourceError, match=r"3 of 4 parts are missing \(part 2, 3, 4\): nothing"):
-        ss.run(source, selector, engine="local", rows_per_task=600)
+        ss.run(source, selector, engine=engine, rows_per_task=600)
     assert not hasattr(selector, "n_features_in_")
 
 
-def test_half_life_depends_on_the_order_of_parts(tmp_path):
+@in_threads
+def test_half_life_depends_on_the_order_of_parts(engine, tmp_path):
     paths = files(tmp_path, 6)
     make = SCREENS["half_life"]
-    forward = ss.run(opened(paths), make(), engine="dask", rows_per_task=300)
-    backward = ss.run(opened(paths[::-1]), make(), engine="dask", rows_per_task=300)
+    forward = ss.run(opened(paths), make(), engine=engine, rows_per_task=300)
+    backward = ss.run(opened(paths[::-1]), make(), engine=engine, rows_per_task=300)
     assert np.abs(forward.scores_ - backward.scores_).max() > 1e-3 * forward.scores_.max()
 
 
+@in_threads
 @pytest.mark.parametrize("empty", ["first", "middle", "last", "all but one"])
-def test_parts_without_rows_change_nothing(empty, tmp_path):
+def test_parts_without_rows_change_nothing(empty, engine, tmp_path):
     X, y = rows(900)
     table = pa.table({**{f"c{j}": X[:, j] for j in range(X.shape[1])}, "y": y})
     none, pieces = table.slice(0, 0), [table.slice(0, 400), table.slice(400)]
@@ -288,19 +325,20 @@ def test_parts_without_rows_change_nothing(empty, tmp_path):
         pq.write_table(part, tmp_path / f"{k}.parquet")
     source = ss.open(str(tmp_path / "*.parquet"), target="y")
     assert_equal_to_one_process(
-        ss.run(source, ss.Screen("f"), engine="dask", rows_per_task=1000), ss.run(source, ss.Screen("f"))
+        ss.run(source, ss.Screen("f"), engine=engine, rows_per_task=1000), ss.run(source, ss.Screen("f"))
     )
     for part in (source.parts(10_000), source.parts(1)):
         assert sum(p.n_rows for p in part) == 900
 
 
-def test_a_part_whose_rows_weigh_nothing_changes_nothing():
+@in_threads
+def test_a_part_whose_rows_weigh_nothing_changes_nothing(engine):
     X, y = rows(900)
     weight = np.r_[np.zeros(300), np.ones(300), np.zeros(300)]
     y[600:] = 7  # a class without any weight
     source = ss.open(X, target=y, weight=weight)
     for name in ("f", "mutual_info"):
-        found = ss.run(source, SCREENS[name](), engine="dask", rows_per_task=300)
+        found = ss.run(source, SCREENS[name](), engine=engine, rows_per_task=300)
         assert_equal_to_one_process(found, ss.run(source, SCREENS[name]()))
         middle = ss.run(ss.open(X[300:600], target=y[300:600]), SCREENS[name]())
         if name == "f":
@@ -309,28 +347,31 @@ def test_a_part_whose_rows_weigh_nothing_changes_nothing():
             np.testing.assert_allclose(found.scores_, middle.scores_, atol=0.03)
 
 
-def test_nothing_but_empty_files_is_refused(tmp_path):
+@in_threads
+def test_nothing_but_empty_files_is_refused(engine, tmp_path):
     paths = files(tmp_path, 3)
     for path in paths:
         pq.write_table(pq.read_table(path).slice(0, 0), path)
     with pytest.raises(SourceError, match=r"part-00.parquet holds no rows"):
-        ss.run(opened(paths), ss.Screen("f"), engine="dask")
+        ss.run(opened(paths), ss.Screen("f"), engine=engine)
 
 
-def test_classes_that_live_in_one_part_only(tmp_path):
+@in_threads
+def test_classes_that_live_in_one_part_only(engine):
     X, y = rows(900)
     order = np.argsort(y, kind="stable")
     source = ss.open(X[order], target=y[order])
     for name in ("f", "mutual_info"):
-        found = ss.run(source, SCREENS[name](), engine="dask", rows_per_task=100)
+        found = ss.run(source, SCREENS[name](), engine=engine, rows_per_task=100)
         assert_equal_to_one_process(found, ss.run(source, SCREENS[name]()))
 
 
-def test_the_task_is_decided_once():
+@in_threads
+def test_the_task_is_decided_once(engine):
     rng = np.random.default_rng(0)
     y = np.where(np.arange(1000) < 500, rng.normal(size=1000), rng.integers(0, 3, 1000))
     source = ss.open(rng.normal(size=(1000, 3)), target=y)
-    found = ss.run(source, ss.Screen("mutual_info"), engine="dask", rows_per_task=100)
+    found = ss.run(source, ss.Screen("mutual_info"), engine=engine, rows_per_task=100)
     assert found.task_ == "regression"
 
 
@@ -392,12 +433,13 @@ def test_two_parts_per_worker_are_under_way(tmp_path, monkeypatch):
     assert len(begun) == len(ended) > 20
 
 
+@in_threads
 @pytest.mark.parametrize("library", ["streamsieve", "numpy", "numba", "Python", "the state format"])
-def test_workers_have_the_versions_of_the_driver(library, tmp_path, monkeypatch):
+def test_workers_have_the_versions_of_the_driver(library, engine, tmp_path, monkeypatch):
     found = {**declared.versions(), library: "0.0.1"}
     monkeypatch.setattr(task, "versions", lambda: found)
     with pytest.raises(SourceError, match=f"has {library} 0.0.1, the process that started the run has"):
-        ss.run(opened(files(tmp_path, 3)), ss.Screen("f"), engine="dask", rows_per_task=900)
+        ss.run(opened(files(tmp_path, 3)), ss.Screen("f"), engine=engine, rows_per_task=900)
 
 
 @pytest.mark.parametrize("engine", ["dask", "local"])
@@ -415,7 +457,8 @@ def test_an_error_names_part_file_and_column(engine, tmp_path):
     assert not hasattr(selector, "n_features_in_")
 
 
-def test_a_file_that_vanishes_is_named(tmp_path):
+@in_threads
+def test_a_file_that_vanishes_is_named(engine, tmp_path):
     paths = files(tmp_path, 5)
     source = opened(paths)
 
@@ -423,7 +466,7 @@ def test_a_file_that_vanishes_is_named(tmp_path):
         paths[-1].unlink(missing_ok=True)
 
     with pytest.raises(SourceError, match=r"^part \d+: .*part-04.parquet cannot be read"):
-        ss.run(source, ss.Screen("f"), engine="dask", workers=1, rows_per_task=300, progress=gone)
+        ss.run(source, ss.Screen("f"), engine=engine, workers=1, rows_per_task=300, progress=gone)
 
 
 @pytest.mark.parametrize(
@@ -445,6 +488,7 @@ def test_options_that_make_no_sense_are_refused(options, error, message, tmp_pat
         ss.run(opened(files(tmp_path, 2)), ss.Screen("f"), **options)
 
 
+@in_threads
 @pytest.mark.parametrize(
     ("selector", "message"),
     [
@@ -453,16 +497,17 @@ def test_options_that_make_no_sense_are_refused(options, error, message, tmp_pat
         (ss.Screen("f", review_every=100), "leave review_every out"),
     ],
 )
-def test_selectors_that_cannot_be_distributed_say_so(selector, message, tmp_path):
+def test_selectors_that_cannot_be_distributed_say_so(selector, message, engine, tmp_path):
     with pytest.raises(CapabilityError, match=message):
-        ss.run(opened(files(tmp_path, 2)), selector, engine="local")
+        ss.run(opened(files(tmp_path, 2)), selector, engine=engine)
 
 
-def test_a_stream_that_cannot_be_cut_says_so():
+@in_threads
+def test_a_stream_that_cannot_be_cut_says_so(engine):
     X, y = rows(50)
     frame = pd.DataFrame(X).rename(columns=str).assign(y=y)
     with pytest.raises(CapabilityError, match="^the list_iterator cannot be cut into parts"):
-        ss.run(ss.open(iter([frame]), target="y"), ss.Screen("f"), engine="dask")
+        ss.run(ss.open(iter([frame]), target="y"), ss.Screen("f"), engine=engine)
 
 
 @pytest.mark.full
@@ -485,6 +530,37 @@ def test_ctrl_c_stops_the_workers_and_leaves_the_selector_alone(few, tmp_path, m
     assert not hasattr(selector, "n_features_in_")
     assert few == 0 or threading.active_count() == before
     assert ss.run(source, selector, engine="local", workers=2, rows_per_task=300).n_samples_seen_ == 4000
+
+
+@pytest.mark.parametrize("ended", ["Ctrl-C", "a bad value"])
+def test_threads_that_are_stopped_read_no_more_than_their_batch(ended, monkeypatch):
+    """The second part, of a hundred batches, is under way when the first one ends the run."""
+    X, y = rows(1_000)
+    source, read, begun = ss.open(X, target=y), [], threading.Event()
+
+    class Short:
+        def rows(self, size, start=None):
+            assert begun.wait(60)
+            bad = np.where(X[500, 2] == X, np.inf, X) if ended == "a bad value" else X
+            yield from ss.open(bad, target=y).rows(size)
+
+    class Long:
+        def rows(self, size, start=None):
+            for _ in range(100):
+                read.append(size)
+                begun.set()
+                time.sleep(0.02)
+                yield from source.rows(size)
+
+    def interrupt(_):
+        if ended == "Ctrl-C":
+            raise KeyboardInterrupt
+
+    parts = [SourcePart(Short(), "short", None, 1_000), SourcePart(Long(), "long", None, 100_000)]
+    monkeypatch.setattr(source, "parts", lambda _: parts)
+    with pytest.raises(KeyboardInterrupt if ended == "Ctrl-C" else StreamSieveError):
+        ss.run(source, ss.Screen("f"), engine="local", workers=2, batch_size=1_000, progress=interrupt)
+    assert 1 <= len(read) < 100
 
 
 def killer(stop, killed):

@@ -97,7 +97,7 @@ def order_exactly(
 
 @nb.njit(nogil=True, cache=True)
 def _merge_rest(
-    x: Values, u: FloatArray, i: int, i2: int, j: int, j2: int, y: Values, v: FloatArray, at: int
+    x: Values, u: FloatArray, i: Any, i2: Any, j: Any, j2: Any, y: Values, v: FloatArray, at: int
 ) -> None:
     """Merge x[i] .. x[i2] and x[j] .. x[j2], and their masses, into y[at] and after."""
     while i <= i2 and j <= j2:
@@ -117,7 +117,7 @@ def _merge_rest(
 
 @nb.njit(nogil=True, cache=True)
 def _merge_two(
-    x: Values, u: FloatArray, low: int, middle: int, end: int, y: Values, v: FloatArray, to: int
+    x: Values, u: FloatArray, low: Any, middle: Any, end: Any, y: Values, v: FloatArray, to: int
 ) -> None:
     """Merge the stretches low:middle and middle:end of two features into those that begin at ``to``.
 

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event
 from typing import Any, Self
 
 from streamsieve.base import RowSelector
@@ -15,13 +24,14 @@ from streamsieve.engines.declared import Declared
 from streamsieve.engines.plan import Plan
 from streamsieve.engines.task import Failure, build, merge_all, rows_of
 from streamsieve.exceptions import SourceError
+from streamsieve.protocols import RowBatch
 from streamsieve.running.place import files_of
 from streamsieve.sources.parts import SourcePart
 
 #: Parts submitted per worker: one that it learns, and one that waits.
 AHEAD = 2
-#: Values (rows x features) below which workers are threads: to start, a process takes the processor time of a
-#: hundred million of them, and compiled loops release the GIL.
+#: Values (rows x features; of a sparse matrix, those it stores) below which workers are threads: to start, a
+#: process takes the processor time of a hundred million of them, and compiled loops release the GIL.
 FEW_VALUES = 500_000_000
 
 _log = logging.getLogger(__name__)
@@ -59,6 +69,9 @@ def run_local(
 
 def _values(part: SourcePart, width: int) -> int:
     """Return the number of values to learn; in text, whose rows are not counted, one per two bytes."""
+    stored = getattr(part.source, "n_stored", None)
+    if stored is not None:
+        return int(stored)
     if part.n_rows is not None:
         return part.n_rows * width
     with suppress(OSError):  # a file that vanished is an error of its part
@@ -111,12 +124,28 @@ def _limit_arrow(n_threads: int) -> None:
         pa.set_cpu_count(n_threads)
 
 
+@dataclass(frozen=True)
+class _StoppablePart(SourcePart):
+    """A part that a thread reads, and stops reading when the run is given up."""
+
+    stopped: Event = field(default_factory=Event)
+
+    def rows(self, batch_size: int) -> Iterator[RowBatch]:
+        """Yield the rows in batches until the run is given up."""
+        for batch in super().rows(batch_size):
+            if self.stopped.is_set():
+                raise CancelledError
+            yield batch
+
+
 class _Pool:
     """Workers of one run; none is left when it ends."""
 
     def __init__(self, workers: int, n_threads: int, *, processes: bool = True) -> None:
         self._workers, self._threads = workers, n_threads
         self._pool: Any = self._processes() if processes else ThreadPoolExecutor(workers)
+        #: Set when the run is given up, because a thread cannot be killed.
+        self._stopped = Event()
 
     def _processes(self) -> Any:
         # not the standard library's: loky never forks threads, and runs scripts without a main guard
@@ -134,8 +163,10 @@ class _Pool:
         self._end(now=kind is not None)
 
     def _end(self, *, now: bool) -> None:
-        """End all workers; threads end with their parts, and take up no others."""
+        """End all workers; threads end with the batch that they learn, and take up no other part."""
         if isinstance(self._pool, ThreadPoolExecutor):
+            if now:
+                self._stopped.set()
             self._pool.shutdown(wait=True, cancel_futures=now)
         else:
             self._pool.shutdown(wait=True, kill_workers=now)
@@ -156,6 +187,8 @@ class _Pool:
                 while queue and len(under_way) < AHEAD * self._workers:
                     number = queue.pop(0)
                     part = plan.parts[number]
+                    if isinstance(self._pool, ThreadPoolExecutor):
+                        part = _StoppablePart(**vars(part), stopped=self._stopped)
                     under_way[self._pool.submit(build, part, number, declared, self._threads)] = number
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=under_way.__getitem__):

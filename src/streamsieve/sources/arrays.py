@@ -137,6 +137,11 @@ class ArraySource(ShownSource):
     def _sampled_rows(self) -> int:
         return max(2, min(SAMPLED_ROWS, SAMPLED_VALUES // self._shape[1]))
 
+    @property
+    def n_stored(self) -> int:
+        """Number of values in memory; a sparse matrix stores few."""
+        return int(self._X.nnz) if sp.issparse(self._X) else self._shape[0] * self._shape[1]
+
     def rows(self, batch_size: int = 4096, start: Mapping[str, int] | None = None) -> Iterator[RowBatch]:
         """Yield the rows in batches; only the last may be smaller.  Starts just after ``start``."""
         return self._rows(spans(self, "row", self._shape[0], batch_size, start))
