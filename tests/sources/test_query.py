@@ -5,6 +5,7 @@ import pickle
 import shutil
 import signal
 import sqlite3
+import sys
 import subprocess
 import tempfile
 import threading
@@ -207,6 +208,7 @@ def test_a_second_statement_about_a_file_is_refused(kind, sqlite_file, duckdb_fi
         "; -- a comment; of two",
         "/* ; SELECT 2 */",
         " WHERE 'a;b' <> 'c''; d' AND \"a\" > -9",
+        ";;",
     ],
 )
 def test_semicolons_that_begin_no_statement_are_left_alone(end, sqlite_file):
@@ -364,6 +366,52 @@ def test_a_statement_that_is_no_query_is_refused(sql, sqlite_file, duckdb_file, 
             ss.query(address, sql)
     for file in files:
         with pytest.raises(SourceError, match="sql must be a query .*a connection of your own"):
+            ss.open(file, sql=sql, target="y")
+    assert [file.read_bytes() for file in files] == before
+    assert not (tmp_path / "made").exists()
+
+
+HIDDEN = [
+    "SELECT 1 AS a$b$; COPY (SELECT 1) TO '{}'; SELECT 0 AS y, 1 AS a$b$",
+    "SELECT 1 AS a$$; COPY (SELECT 1) TO '{}'; SELECT 0 AS y, 1 AS a$$",
+    "SELECT $—$ ' $—$; COPY (SELECT 1) TO '{}'; SELECT 0 AS y, $—$ ' $—$",
+    "--\rSELECT 1\nVACUUM INTO '{}'",
+    "--\rSELECT 1\nATTACH '{}' AS other",
+]
+
+
+@pytest.mark.parametrize("sql", HIDDEN)
+def test_a_statement_is_not_hidden_in_what_only_looks_like_a_string_or_a_comment(
+    sql, sqlite_file, duckdb_file, tmp_path
+):
+    sql = sql.format(tmp_path / "made")
+    for address in (f"sqlite:///{sqlite_file}", f"duckdb:///{duckdb_file}", "duckdb:///", "postgres://me@db/t"):
+        with pytest.raises(SourceError, match="sql holds 3 statements|must be a query that begins"):
+            ss.query(address, sql)
+    for file in (sqlite_file, duckdb_file):
+        with pytest.raises(SourceError, match="sql holds 3 statements|must be a query that begins"):
+            ss.open(file, sql=sql, target="y")
+    assert not (tmp_path / "made").exists()
+
+
+@pytest.mark.parametrize("sql", [*EFFECTS, *HIDDEN])
+def test_databases_refuse_what_the_look_at_the_text_lets_through(
+    sql, sqlite_file, duckdb_file, tmp_path, monkeypatch
+):
+    """Nothing but a database knows its syntax for certain."""
+    for module, name in (
+        ("query", "one_query"),
+        ("query", "one_statement"),
+        ("tables.converted", "one_query"),
+    ):
+        monkeypatch.setattr(sys.modules[f"streamsieve.sources.{module}"], name, lambda sql: sql)
+    sql, files = sql.format(tmp_path / "made"), [sqlite_file, duckdb_file]
+    before = [file.read_bytes() for file in files]
+    for address in (f"sqlite:///{sqlite_file}", f"duckdb:///{duckdb_file}", "duckdb:///"):
+        with pytest.raises(SourceError):
+            ss.open(ss.query(address, sql), target="y")
+    for file in files:
+        with pytest.raises(SourceError):
             ss.open(file, sql=sql, target="y")
     assert [file.read_bytes() for file in files] == before
     assert not (tmp_path / "made").exists()

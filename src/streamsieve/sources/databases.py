@@ -17,6 +17,8 @@ from streamsieve.exceptions import SourceError
 T = TypeVar("T")
 #: Rows that SQLite is asked for at a time: few enough to stay in the cache.
 READ_ROWS = 1024
+#: Kinds of statements of DuckDB that read; one that pivots is MULTI.
+_READING = ("SELECT", "MULTI")
 
 
 def driver(name: str) -> Any:
@@ -79,7 +81,12 @@ class SqliteRows:
 def sqlite(path: str | Path) -> closing[sqlite3.Connection]:
     """Open an SQLite file that is there; nothing in it can be changed."""
     address = f"file:{urllib.parse.quote(str(path))}?mode=ro"
-    return closing(sqlite3.connect(address, uri=True, check_same_thread=False))
+    connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+    # a file that is attached, or vacuumed into, would be made
+    connection.set_authorizer(
+        lambda what, *_: sqlite3.SQLITE_DENY if what == sqlite3.SQLITE_ATTACH else sqlite3.SQLITE_OK
+    )
+    return closing(connection)
 
 
 def sqlite_batches(path: str | Path, sql: str) -> Iterator[Any]:
@@ -112,11 +119,17 @@ def duck(path: str | Path = "") -> Iterator[Any]:
         yield connection
 
 
-def duck_result(connection: Any, sql: str, size: int) -> tuple[Any, Iterator[Any]]:
-    """Return the schema and the record batches of a query.
+def duck_result(connection: Any, sql: str, size: int, *, own: bool = False) -> tuple[Any, Iterator[Any]]:
+    """Return the schema and the record batches of a query; over a connection of the user's own, of any statement.
 
-    DuckDB notices Ctrl-C itself, but then waits for the tasks under way, which may be the whole query.
+    DuckDB runs all statements of a text and returns the last.  Its parser tells them apart: nothing else knows
+    its syntax.  It notices Ctrl-C itself, but then waits for the tasks under way, which may be the whole query.
     """
+    kinds = [each.type.name for each in connection.extract_statements(sql)]
+    if len(kinds) != 1 or not (own or kinds[0] in _READING):
+        raise SourceError(
+            f"only one query can be streamed; DuckDB reads {len(kinds)} statements here: {', '.join(kinds)}"
+        )
     reader = ended_by_ctrl_c(lambda: connection.sql(sql).to_arrow_reader(size), connection.interrupt)
     return reader.schema, _each(reader, connection.interrupt)
 

@@ -38,7 +38,8 @@ class Query:
 
     def batches(self, size: int) -> Iterator[Any]:
         """Run the query, and yield its record batches; the database is closed with the last of them."""
-        return self._run(self.sql if self.partition_on is None else self._in_order("1 = 1"), size)
+        whole = self.partition_on is None
+        return self._run(one_statement(self.sql) if whole else self._in_order("1 = 1"), size)
 
     def ranges(self, rows: int) -> list[Range]:
         """Cut the query into ranges of ``partition_on``, each of about ``rows`` rows.
@@ -97,7 +98,7 @@ class Query:
                 if not _is_duckdb(cursor):
                     yield from databases.adbc_batches(cursor, sql)
                     return
-                yield from databases.duck_result(cursor, sql, size)[1]
+                yield from databases.duck_result(cursor, sql, size, own=True)[1]
             return
         prefix = next(prefix for prefix in ADDRESSES if self.database.startswith(prefix))
         kind, rest = ADDRESSES[prefix], self.database.removeprefix(prefix)
