@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar, copy_context
-from threading import Thread
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 from streamsieve.exceptions import ParameterError
@@ -38,6 +38,8 @@ _pool: ThreadPoolExecutor | None = None
 
 #: The limit of :func:`threads`, for the thread or task that set it.
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)
+#: Set when nobody waits any longer for what this thread computes; see :func:`end_with`.
+_ended: ContextVar[Event | None] = ContextVar("ended", default=None)
 #: Environment variable with the limit for the whole process.
 VARIABLE = "STREAMSIEVE_THREADS"
 
@@ -61,6 +63,17 @@ def threads(n: int) -> Iterator[None]:
         yield
     finally:
         _limit.reset(token)
+
+
+def end_with(event: Event) -> None:
+    """Let compiled loops of this thread end when an event is set: Ctrl-C reaches the main thread only."""
+    _ended.set(event)
+
+
+def check_ended() -> None:
+    """Raise ``KeyboardInterrupt`` in a thread that is to end."""
+    if (event := _ended.get()) is not None and event.is_set():
+        raise KeyboardInterrupt
 
 
 def _checked(name: str, value: int | str) -> int:
@@ -95,16 +108,18 @@ def over_features(n_features: int, n_values: int, work: Callable[[int, int], Non
     threads = _threads()
     if threads < 2 or n_features < 2 * LINE_FEATURES:
         for low in range(0, n_features, step):
+            check_ended()
             work(low, min(low + step, n_features))
         return
     if _pool is None:
         _pool = ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="streamsieve")
-    failed = False
+    failed, context = False, copy_context()
 
     def share(first: int, last: int) -> None:
         for low in range(first, last, step):
             if failed:
                 return
+            check_ended()
             work(low, min(low + step, last))
 
     # multiples of a cache line: two threads never write to the same one
@@ -113,7 +128,7 @@ def over_features(n_features: int, n_values: int, work: Callable[[int, int], Non
     ]
     parts: list[Future[None]] = []
     try:
-        parts += [_pool.submit(share, edges[t], edges[t + 1]) for t in range(1, threads)]
+        parts += [_pool.submit(context.copy().run, share, edges[t], edges[t + 1]) for t in range(1, threads)]
         share(edges[0], edges[1])
         for part in parts:
             part.result()

@@ -385,7 +385,12 @@ def test_a_statement_is_not_hidden_in_what_only_looks_like_a_string_or_a_comment
     sql, sqlite_file, duckdb_file, tmp_path
 ):
     sql = sql.format(tmp_path / "made")
-    for address in (f"sqlite:///{sqlite_file}", f"duckdb:///{duckdb_file}", "duckdb:///", "postgres://me@db/t"):
+    for address in (
+        f"sqlite:///{sqlite_file}",
+        f"duckdb:///{duckdb_file}",
+        "duckdb:///",
+        "postgres://me@db/t",
+    ):
         with pytest.raises(SourceError, match="sql holds 3 statements|must be a query that begins"):
             ss.query(address, sql)
     for file in (sqlite_file, duckdb_file):

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    BrokenExecutor,
-    CancelledError,
-    Future,
-    ThreadPoolExecutor,
-    wait,
-)
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 from typing import Any, Self
 
+from streamsieve._threads import end_with
 from streamsieve.base import RowSelector
 from streamsieve.engines.declared import Declared
 from streamsieve.engines.plan import Plan
 from streamsieve.engines.task import Failure, build, merge_all, rows_of
 from streamsieve.exceptions import SourceError
-from streamsieve.protocols import RowBatch
 from streamsieve.running.place import files_of
 from streamsieve.sources.parts import SourcePart
 
@@ -124,28 +116,15 @@ def _limit_arrow(n_threads: int) -> None:
         pa.set_cpu_count(n_threads)
 
 
-@dataclass(frozen=True)
-class _StoppablePart(SourcePart):
-    """A part that a thread reads, and stops reading when the run is given up."""
-
-    stopped: Event = field(default_factory=Event)
-
-    def rows(self, batch_size: int) -> Iterator[RowBatch]:
-        """Yield the rows in batches until the run is given up."""
-        for batch in super().rows(batch_size):
-            if self.stopped.is_set():
-                raise CancelledError
-            yield batch
-
-
 class _Pool:
     """Workers of one run; none is left when it ends."""
 
     def __init__(self, workers: int, n_threads: int, *, processes: bool = True) -> None:
         self._workers, self._threads = workers, n_threads
-        self._pool: Any = self._processes() if processes else ThreadPoolExecutor(workers)
-        #: Set when the run is given up, because a thread cannot be killed.
-        self._stopped = Event()
+        self._ended = Event()
+        self._pool: Any = (
+            self._processes() if processes else ThreadPoolExecutor(workers, "", end_with, (self._ended,))
+        )
 
     def _processes(self) -> Any:
         # not the standard library's: loky never forks threads, and runs scripts without a main guard
@@ -163,10 +142,10 @@ class _Pool:
         self._end(now=kind is not None)
 
     def _end(self, *, now: bool) -> None:
-        """End all workers; threads end with the batch that they learn, and take up no other part."""
+        """End all workers; threads end between two batches or ranges of features."""
         if isinstance(self._pool, ThreadPoolExecutor):
             if now:
-                self._stopped.set()
+                self._ended.set()
             self._pool.shutdown(wait=True, cancel_futures=now)
         else:
             self._pool.shutdown(wait=True, kill_workers=now)
@@ -187,8 +166,6 @@ class _Pool:
                 while queue and len(under_way) < AHEAD * self._workers:
                     number = queue.pop(0)
                     part = plan.parts[number]
-                    if isinstance(self._pool, ThreadPoolExecutor):
-                        part = _StoppablePart(**vars(part), stopped=self._stopped)
                     under_way[self._pool.submit(build, part, number, declared, self._threads)] = number
                 done, _ = wait(under_way, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=under_way.__getitem__):

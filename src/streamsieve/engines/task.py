@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from streamsieve import exceptions
-from streamsieve._threads import threads
+from streamsieve._threads import check_ended, threads
 from streamsieve.base import RowSelector
 from streamsieve.base.covered import CoveredParts
 from streamsieve.engines.declared import Declared, versions
@@ -65,6 +65,7 @@ def build(
         with threads(n_threads or 8):
             selector._begin_part()  # noqa: SLF001 - part of the same library
             for batch in part.rows(declared.batch_size):
+                check_ended()
                 with bad_values_placed(part.source, batch):
                     selector.learn(declared.alike(batch))
             selector._end_part()  # noqa: SLF001
