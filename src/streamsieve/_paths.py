@@ -170,27 +170,36 @@ def resolve(paths: Paths) -> Resolved:
         steady = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
         said = {file: _said_by_folders(file, steady) for file in found}
         files.partitions = {**files.partitions, **{file: some for file, some in said.items() if some}}
+    files.partitions = _typed(files.partitions)
     files.ignored = tuple(ignored)
     for file in files:
         _check(file)
     return files
 
 
-def _said_by_folders(file: Path, steady: int) -> dict[str, float | str | None]:
+def _said_by_folders(file: Path, steady: int) -> dict[str, str | None]:
     """Return columns and values from names of folders, after the first ``steady`` parts of the path.
 
-    Whole numbers become numbers.  Hive writes ``__HIVE_DEFAULT_PARTITION__`` for a missing value.
+    Hive writes ``__HIVE_DEFAULT_PARTITION__`` for a missing value.
     """
     named = (part.partition("=") for part in file.parts[steady:-1])
-    said: dict[str, float | str | None] = {
-        unquote(name): unquote(value) for name, equals, value in named if name and equals
+    return {
+        unquote(name): None if value == "__HIVE_DEFAULT_PARTITION__" else unquote(value)
+        for name, equals, value in named
+        if name and equals
     }
-    for name, value in said.items():
-        if value == "__HIVE_DEFAULT_PARTITION__":
-            said[name] = None
-        elif re.fullmatch(r"-?\d{1,15}", str(value)):
-            said[name] = float(str(value))
-    return said
+
+
+def _typed(said: Mapping[Path, Mapping[str, str | None]]) -> Mapping[Path, Mapping[str, float | str | None]]:
+    """Return values of folders as numbers where those of all files are whole numbers, or missing."""
+    values = [each for some in said.values() for each in some.items()]
+    texts = {name for name, value in values if not (value is None or re.fullmatch(r"-?[0-9]{1,15}", value))}
+    return {
+        file: {
+            name: value if value is None or name in texts else float(value) for name, value in some.items()
+        }
+        for file, some in said.items()
+    }
 
 
 def _expand(path: Any, ignored: list[Path]) -> list[Path]:

@@ -197,10 +197,12 @@ def test_errors_of_csv_by_columns_name_the_file_of_the_user(tmp_path):
     file.write_text("".join(content))
     with pytest.raises(SourceError, match=rf"^{file}: the target column 'y' has missing values"):
         ss.run(ss.open(file, target="y"), ss.SAOLA())
-    content[50] = "0.1,much,1\n"
-    file.write_text("".join(content))
-    with pytest.raises(SourceError, match=rf"^{file}"):
-        ss.run(ss.open(file, target="y"), ss.SAOLA())
+    for line, at in (("0.1,much,1\n", 50), ("0.1\n", 50), ("0.1\n", 2)):
+        content = lines("csv", 100)
+        content[at] = line
+        file.write_text("".join(content))
+        with pytest.raises(SourceError, match=rf"^{file}"):
+            ss.run(ss.open(file, target="y"), ss.SAOLA())
 
 
 def test_errors_of_the_converted_copy_of_a_csv_name_the_file_of_the_user(tmp_path, monkeypatch):

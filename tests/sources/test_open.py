@@ -171,6 +171,26 @@ def test_a_path_must_be_a_path(folder):
         ArrowSource([3])
 
 
+@pytest.mark.parametrize(
+    ("values", "names", "column"),
+    [
+        (["2024", "__HIVE_DEFAULT_PARTITION__"], ["a", "year"], [2024, np.nan]),
+        (["__HIVE_DEFAULT_PARTITION__", "-3"], ["a", "year"], [-3, np.nan]),
+        (["2024", "later"], ["a", "year=later"], [0, 1]),
+        (["2024", ""], ["a", "year=2024"], [0, 1]),
+        (["007", "\N{ARABIC-INDIC DIGIT THREE}"], ["a", "year=\N{ARABIC-INDIC DIGIT THREE}"], [0, 1]),
+    ],
+)
+def test_what_folders_say_is_of_one_type_in_all_files(values, names, column, tmp_path):
+    """Numbers if all of it are whole numbers, or missing; otherwise text."""
+    for value in values:
+        (tmp_path / f"year={value}").mkdir()
+        pd.DataFrame({"a": [0.5], "y": [1]}).to_parquet(tmp_path / f"year={value}" / "part.parquet")
+    source = ss.open(f"{tmp_path}/**/*.parquet", target="y", categories="auto")
+    assert source.names == names
+    np.testing.assert_array_equal(sorted(next(source.rows()).X[:, 1]), column)
+
+
 def test_folders_that_a_pattern_finds_are_columns(tmp_path):
     """Numbers, text, or missing values; not those that were given, nor where the file has such a column."""
     for name in ("day=1/place=K%C3%B6ln", "day=2/place=__HIVE_DEFAULT_PARTITION__", "day=2/place=Rom"):

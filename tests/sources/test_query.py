@@ -5,8 +5,8 @@ import pickle
 import shutil
 import signal
 import sqlite3
-import sys
 import subprocess
+import sys
 import tempfile
 import threading
 import time

@@ -166,14 +166,16 @@ class ArrowSource(TableSource[TableFile]):
         self._reading = Reading(sep, decimal, encoding, as_list("na", na), sheet, sql, skip_rows)
         resolved = resolve(paths)
         tables = [self._reading.table(path, self) for path in resolved]
+        said = resolved.partitions.values()
+        texts = {name for some in said for name, value in some.items() if isinstance(value, str)}
         for file, path in zip(tables, resolved, strict=True):
-            file.add_constants(resolved.partitions.get(path, {}))
+            file.add_constants(resolved.partitions.get(path, {}), texts)
         self.files = [file.path for file in tables]
         #: What the names of folders say of their files: columns and their values.
         self.constants = {path: some for path, some in resolved.partitions.items() if some}
         self.remarks = list(dict.fromkeys(remark for file in tables for remark in file.remarks))
-        if said := list(dict.fromkeys(name for file in tables for name in file.constants)):
-            self.remarks.append(f"columns from names of folders: {some(said)}")
+        if names := list(dict.fromkeys(name for file in tables for name in file.constants)):
+            self.remarks.append(f"columns from names of folders: {some(names)}")
         if resolved.ignored:
             self.remarks.append(
                 f"{len(resolved.ignored)} other files ignored ({some(p.name for p in resolved.ignored)})"

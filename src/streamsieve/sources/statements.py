@@ -8,9 +8,9 @@ from streamsieve._advice import by_interface
 from streamsieve._text import shown
 from streamsieve.exceptions import SourceError
 
-#: Comments, strings, quoted names, and dollar-quoted strings of PostgreSQL and DuckDB, whose names hold dollars
-#: themselves.  Databases disagree about where a comment ends that holds another, or a carriage return alone, so
-#: such a comment counts as code.
+#: Comments, strings, quoted names, and dollar-quoted strings of PostgreSQL and DuckDB, whose names hold
+#: dollars themselves.  Databases disagree about where a comment ends that holds another, or a carriage
+#: return alone, so such a comment counts as code.
 _NO_CODE = re.compile(
     r"""--[^\r\n]*(?=\r?\n|\Z)|/\*(?:(?!/\*).)*?\*/|\b[eE]'(?:[^'\\]|\\.)*'|'[^']*'|"[^"]*"|`[^`]*`"""
     r"""|(?<![\w$\x80-\U0010ffff])\$((?:[A-Za-z_\x80-\U0010ffff][\w\x80-\U0010ffff]*)?)\$.*?\$\1\$""",

@@ -10,7 +10,7 @@ import lzma
 import re
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -118,13 +118,13 @@ class TableFile(Table):
         self.remarks: list[str] = []
         super().__init__(shown or str(path))
 
-    def add_constants(self, said: Mapping[str, float | str | None]) -> None:
-        """Add what the names of folders say, unless the table has a column of that name."""
+    def add_constants(self, said: Mapping[str, float | str | None], texts: Collection[str]) -> None:
+        """Add what the names of folders say, numbers or ``texts``, unless the table has such a column."""
         import pyarrow as pa  # noqa: PLC0415
 
         for name, value in said.items():
             if name not in self.schema.names:
-                scalar = pa.scalar(value, pa.float64() if isinstance(value, float) else pa.string())
+                scalar = pa.scalar(value, pa.string() if name in texts else pa.float64())
                 self.constants = {**self.constants, name: scalar}
                 self.schema = self.schema.append(pa.field(name, scalar.type))
 

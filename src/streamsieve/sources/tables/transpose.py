@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from streamsieve.exceptions import SourceError
 from streamsieve.protocols import FloatArray, IntArray, RowBatch
-from streamsieve.sources.tables.files import Table, named
+from streamsieve.sources.tables.files import Table
 from streamsieve.sources.tables.layout import labels
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def converted(batches: Iterable[list[tuple[Table, Any]]], layout: Layout, folder
         for pieces in batches:
             cast = []
             for file, batch in pieces:
-                with named(file.shown, advice=file.advice):
-                    cast.append(batch.select(schema.names).cast(schema, safe=False))
+                cast.append(batch.select(schema.names).cast(schema, safe=False))
                 if layout.target is not None:
                     labels(cast[-1].column(layout.target), layout, file)
             table = pa.Table.from_batches(cast)
