@@ -162,15 +162,14 @@ def resolve(paths: Paths) -> Resolved:
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise SourceError("no file was given: pass a path, a pattern such as 'data/*.parquet', or a list")
-    files, ignored = Resolved(), list[Path]()
+    files, ignored, said = Resolved(), list[Path](), dict[Path, Mapping[str, str | None]]()
     for path in given:
         found = _expand(path, ignored)
         files += found
         parts = Path(path).expanduser().parts
         steady = next((i for i, part in enumerate(parts) if glob.has_magic(part)), len(parts))
-        said = {file: _said_by_folders(file, steady) for file in found}
-        files.partitions = {**files.partitions, **{file: some for file, some in said.items() if some}}
-    files.partitions = _typed(files.partitions)
+        said |= {file: some for file in found if (some := _said_by_folders(file, steady))}
+    files.partitions = _typed(said)
     files.ignored = tuple(ignored)
     for file in files:
         _check(file)

@@ -96,6 +96,8 @@ FINDINGS = {
     "R7 statements that write ran as queries": """
         sources/test_query.py::test_a_statement_that_is_no_query_is_refused
         sources/test_query.py::test_a_query_that_changes_something_is_refused_by_the_database
+        sources/test_query.py::test_a_statement_is_not_hidden_in_what_only_looks_like_a_string_or_a_comment
+        sources/test_query.py::test_databases_refuse_what_the_look_at_the_text_lets_through
         sources/test_query.py::test_a_query_to_postgresql_reads_only""",
     "R8 a file of the user beside a checkpoint was replaced": """
         running/test_damage.py::test_a_file_of_the_user_beside_a_checkpoint_stays""",
@@ -112,4 +114,6 @@ FINDINGS = {
         cli/test_ctrl_c.py::test_a_command_ends_in_order_whatever_its_output_is""",
     "R12 cached kernels of two processes called one another's functions": """
         architecture/test_kernels.py::test_inner_functions_of_kernels_are_numbered_anew_in_every_process""",
+    "R13 Ctrl-C waited for the parts that threads of the local engine had begun": """
+        engines/test_laws.py::test_ctrl_c_ends_parts_that_threads_have_begun""",
 }
