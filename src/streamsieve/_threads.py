@@ -38,7 +38,7 @@ _pool: ThreadPoolExecutor | None = None
 
 #: The limit of :func:`threads`, for the thread or task that set it.
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)
-#: Set when nobody waits any longer for what this thread computes; see :func:`end_with`.
+#: Set when the result of this thread is no longer needed; see :func:`end_with`.
 _ended: ContextVar[Event | None] = ContextVar("ended", default=None)
 #: Environment variable with the limit for the whole process.
 VARIABLE = "STREAMSIEVE_THREADS"

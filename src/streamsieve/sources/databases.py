@@ -122,8 +122,8 @@ def duck(path: str | Path = "") -> Iterator[Any]:
 def duck_result(connection: Any, sql: str, size: int, *, own: bool = False) -> tuple[Any, Iterator[Any]]:
     """Return the schema and the record batches of a query; over the user's own connection, of any statement.
 
-    DuckDB runs all statements of a text and returns the last.  Its parser tells them apart: nothing else
-    knows its syntax.  It notices Ctrl-C itself, but then waits for the tasks under way, which may be the
+    DuckDB runs all statements of a text and returns the last.  Only its own parser separates them for
+    certain.  It notices Ctrl-C itself, but then waits for the tasks under way, which may be the
     whole query.
     """
     kinds = [each.type.name for each in connection.extract_statements(sql)]
