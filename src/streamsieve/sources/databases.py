@@ -123,7 +123,7 @@ def duck_result(connection: Any, sql: str, size: int, *, own: bool = False) -> t
     """Return the schema and the record batches of a query; over the user's own connection, of any statement.
 
     DuckDB runs all statements of a text and returns the last.  Only its own parser separates them for
-    certain.  It notices Ctrl-C itself, but then waits for the tasks under way, which may be the
+    certain.  DuckDB notices Ctrl-C itself, but then waits for the tasks under way, which may be the
     whole query.
     """
     kinds = [each.type.name for each in connection.extract_statements(sql)]
