@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
@@ -215,13 +215,38 @@ def _expand(path: Any, ignored: list[Path]) -> list[Path]:
     # A file whose very name holds a bracket or a star is meant literally.
     if file.exists() or not glob.has_magic(str(file)):
         return [file]
-    found = [Path(name) for name in glob.glob(str(file), recursive=True)]  # noqa: PTH207 - takes any pattern
-    found = sorted((name for name in found if name.is_file()), key=_natural)
+    found = sorted((name for name in _matching(file) if name.is_file()), key=_natural)
+    if "**" in file.parts:  # links may lead to a file twice
+        found = [*{os.path.realpath(name): name for name in reversed(found)}.values()][::-1]
     if not found:
         raise SourceError(
             f"no file matches the pattern {str(path)!r} (looked from {Path.cwd()}): check folder and suffix"
         )
     return found
+
+
+def _matching(pattern: Path) -> Iterator[Path]:
+    """Yield what a pattern matches; ``**`` enters every folder once, even where links form a circle."""
+    parts = pattern.parts
+    if "**" not in parts:
+        yield from map(Path, glob.iglob(str(pattern)))  # noqa: PTH207 - takes any pattern
+        return
+    at = parts.index("**")
+    after = parts[at + 1 :] or ("*",)
+    for start in _matching(Path(*parts[:at])) if at else [Path()]:
+        for folder in _folders(start):
+            yield from _matching(Path(glob.escape(folder), *after))
+
+
+def _folders(start: Path) -> Iterator[str]:
+    """Yield a folder and those within; no hidden ones, and none again to which a link leads back."""
+    seen = set[str]()
+    for folder, inner, _ in os.walk(start, followlinks=True):
+        real = os.path.realpath(folder)
+        inner[:] = [] if real in seen else sorted(name for name in inner if not name.startswith("."))
+        if real not in seen:
+            yield folder
+        seen.add(real)
 
 
 def _inside(folder: Path, ignored: list[Path]) -> list[Path]:
@@ -250,6 +275,8 @@ def _check(file: Path) -> None:
     if file == STDIN:
         return
     if not file.exists():
+        if file.is_symlink():
+            raise SourceError(f"{file} is a link to {os.readlink(file)}, which does not exist: restore it")  # noqa: PTH115
         folder = file.parent
         siblings = os.listdir(folder) if folder.is_dir() else []  # noqa: PTH208 - names, not paths
         where = "" if folder.is_dir() else f", nor a folder {folder}"

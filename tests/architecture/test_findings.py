@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 #: The tables, and how many findings of each letter they hold.
 TABLES = {
-    "attacks": (attacks.FINDINGS, {"H": 3, "M": 5, "L": 10, "S": 4, "R": 13}),
+    "attacks": (attacks.FINDINGS, {"H": 3, "M": 5, "L": 10, "S": 4, "R": 14}),
     "first_hour": (first_hour.DEFECTS, {"A": 6, "B": 14, "C": 13, "D": 6, "E": 1, "M": 13}),
     "judged": (judged.DEFECTS, {"D": 14}),
     "promises": (promises.ERRORS, {"E": 9}),

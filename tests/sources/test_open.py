@@ -59,6 +59,23 @@ def test_suffixes_pq_and_upper_case(tmp_path):
         (tmp_path / name).rename(tmp_path / "part0.parquet")
 
 
+def test_a_pattern_reads_every_file_once_where_links_form_a_circle(tmp_path):
+    for name in ("a/b", ".hidden"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "rows.csv").write_text("x,y\n1,0\n2,1\n")
+    for k in range(3):  # glob would follow them 40 deep, in every order
+        (tmp_path / f"a/loop{k}").symlink_to(tmp_path)
+    (tmp_path / "again").symlink_to(tmp_path / "a/b")
+    for pattern in ("**/*.csv", "**/b/**/*.csv", "a/**", "*/**/rows.csv"):
+        assert next(ss.open(str(tmp_path / pattern), target="y").rows()).X.shape == (2, 1), pattern
+
+
+def test_a_link_that_leads_nowhere_is_named(tmp_path):
+    (tmp_path / "rows.csv").symlink_to("gone.csv")
+    with pytest.raises(SourceError, match=r"rows\.csv is a link to gone\.csv, which does not exist"):
+        ss.open(tmp_path / "rows.csv")
+
+
 def test_a_pattern_is_read_in_natural_order(tmp_path):
     for day in (10, 2, 1):
         (tmp_path / f"Day{day}.csv").write_text(f"a\n{day}\n")
