@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import time
 import sys
 from pathlib import Path
 
@@ -109,6 +110,9 @@ def test_a_run_leaves_its_last_checkpoint(disk, left):
         def fill(rows):
             learned.append(rows)
             if len(learned) == 10:
+                until = time.monotonic() + 60
+                while not path.exists() and time.monotonic() < until:
+                    time.sleep(0.01)  # checkpoints are written by a thread of their own
                 stack.enter_context(disk.full_but(left))
 
         with pytest.raises(StateError, match=r"cannot write .*run\.sieve") as caught:

@@ -586,8 +586,8 @@ CASES = {
         plain(text(frame().assign(
             answer=np.where(np.arange(N) % 9 == 0, 9, np.arange(N) % 3), visits=np.arange(N) % 12
         ))),
-        says="9 in answer is far from the other values: if it means that a value is missing, say --na 9 (text, "
-        "workbooks), or make it null; --na is for all columns, and 9 may be a value in visits",
+        says="9 in answer is far from the other values: if it means that a value is missing, say --na 9 (text "
+        "and workbooks; elsewhere, make it null); --na is for all columns, and 9 may be a value in visits",
     ),
     "ninety_nine_point_nine.csv": Case(
         plain(text(with_column("bmi", np.where(np.arange(N) % 9 == 0, 99.9, 20 + np.arange(N) % 7 / 2)))),

@@ -180,8 +180,9 @@ def _merge_to_two(lines: Values, weights: FloatArray, ends: IntArray, n: int) ->
             low, end = here[s], here[s + 1 if to < alone else s + 2]
             gap = 1 if wanted == 2 and to == 1 else 0
             if to < alone:
-                y[:, low + gap : end + gap] = x[:, low:end]
-                v[:, low + gap : end + gap] = u[:, low:end]
+                for r in range(2):
+                    for t in range(low, end):
+                        y[r, t + gap], v[r, t + gap] = x[r, t], u[r, t]
             else:
                 _merge_two(x, u, low, here[s + 1], end, y, v, low + gap)
             there[to], there[to + 1] = low, end
@@ -208,15 +209,16 @@ def merge_and_thin(values: Values, masses: FloatArray, edges: IntArray, c: float
     for f in range(0, p, 2):
         g = min(f + 1, p - 1)  # with an odd number of features the last one is done twice
         for r, feature in enumerate((f, g)):
-            lines[0, r, :first], weights[0, r, :first] = values[feature, :first], masses[feature, :first]
-            lines[0, r, first + 1 : m + 1] = values[feature, first:]
-            weights[0, r, first + 1 : m + 1] = masses[feature, first:]
-        ends[0] = edges
+            for t in range(m):
+                to = t + (t >= first)
+                lines[0, r, to], weights[0, r, to] = values[feature, t], masses[feature, t]
+        for s in range(n + 1):
+            ends[0, s] = edges[s]
         now = _merge_to_two(lines, weights, ends, n)
         x, u, y, v = lines[now, 0], weights[now, 0], lines[now, 1], weights[now, 1]
         # all comparisons with NaN fail, and +inf beats nothing: at its end a stretch gives way to the other
-        lines[now, :, ends[now, 1]] = np.nan
-        lines[now, :, m + 1] = np.inf
+        x[ends[now, 1]] = y[ends[now, 1]] = np.nan
+        x[m + 1] = y[m + 1] = np.inf
         i = i2 = h = h2 = np.uintp(0)
         j = j2 = np.uintp(ends[now, 1]) + one
         total = total2 = 0.0
@@ -250,10 +252,13 @@ def merge_and_thin(values: Values, masses: FloatArray, edges: IntArray, c: float
             for t in range(h2 + four, end):
                 places2[t] = value2
             h2 = end
-        places[np.intp(h) : k] = value  # rounding at the far end
-        places2[np.intp(h2) : k] = value2
-        out[f] = places[:k]
-        out[g] = places2[:k]
+        for t in range(np.intp(h), k):  # rounding at the far end
+            places[t] = value
+        for t in range(np.intp(h2), k):
+            places2[t] = value2
+        for t in range(k):
+            out[f, t] = places[t]
+            out[g, t] = places2[t]
 
 
 @nb.njit(nogil=True, cache=True)

@@ -59,8 +59,8 @@ class ArrowSource(TableSource[TableFile]):
     categories : {"refuse", "auto", "drop"}, default="refuse"
         What to do with text.  "auto": one indicator column per category, named ``city=Rome``, by
         scikit-learn's OneHotEncoder; of two categories, the second alone.  A missing text is a category
-        ``missing``.  Text of one value, of more than 50, or that
-        differs in every row (of 20 or more), and nested values, are left out.
+        ``missing``.  Text of one value, of more than 50, or that differs in every row (of 20 or more), and
+        nested values, are left out.
     nominal : str or sequence of str, default=()
         Text columns, of any number of categories, that become one column of codes each, for selectors
         where ``types`` declares them nominal.
