@@ -4,8 +4,8 @@ import contextlib
 import os
 import shutil
 import subprocess
-import time
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
