@@ -39,6 +39,14 @@ def test_rows_sorted_in_pieces_are_those_sorted_at_once(dtype):
                 assert np.ascontiguousarray(mine).tobytes() == np.ascontiguousarray(theirs).tobytes()
 
 
+def test_many_new_rows_are_sorted_anew_and_few_are_inserted():
+    """At the first query of a full buffer an insertion takes several times as long as a sort."""
+    few = sorted_rows.SortedRows(3, np.dtype(np.float64))
+    many = sorted_rows.MANY_ROWS
+    rows = (many, many + 1, 3 * many, 3 * many + 1)
+    assert [few.few_new(n) for n in rows] == [True, True, False, True]
+
+
 def test_queries_between_any_steps_change_no_bit():
     """Flushes, forgetting, fading, new features and merges: what is read equals that of a reloaded copy."""
     rng = np.random.default_rng(1)

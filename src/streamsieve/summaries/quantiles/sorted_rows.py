@@ -12,6 +12,8 @@ from streamsieve.protocols import FloatArray
 
 #: Rows sorted together before they are merged with the others.
 RUN_ROWS = 64
+#: New rows from which on a SIMD sort of all rows is faster than an insertion of the new ones.
+MANY_ROWS = 2 * RUN_ROWS
 #: Bytes of one class up to which sorted rows are kept.
 MOST_BYTES = 2**26
 
@@ -28,11 +30,18 @@ class SortedRows:
         self._place = np.empty((n_features, 0), np.int32)
         #: Number of sorted rows of every feature.
         self._done = np.zeros(n_features, np.int64)
+        #: Number of rows at the last query.
+        self._queried = 0
 
     @property
     def nbytes(self) -> int:
         """Memory used, in bytes."""
         return self._values.nbytes + self._place.nbytes + self._done.nbytes
+
+    def few_new(self, filled: int) -> bool:
+        """Whether few rows have come since the last query; all are sorted anew faster than many inserted."""
+        new, self._queried = filled - self._queried, filled
+        return new <= MANY_ROWS
 
     def make_room(self, capacity: int) -> bool:
         """Allocate room for the rows of a buffer; return False if there are too many."""

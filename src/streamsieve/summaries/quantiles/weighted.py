@@ -38,10 +38,11 @@ class WeightedSketch(QuantileSketch):
     start: ClassVar[float] = 2.0
 
     def sorted_rows(self) -> SortedRows | None:
-        """Return the buffered rows as sorted so far; None if there are too many."""
+        """Return the buffered rows as sorted so far; None if they are faster sorted anew."""
         if self._sorted is None:
             self._sorted = SortedRows(self.n_features, self.dtype)
-        return self._sorted if self._sorted.make_room(len(self.rows)) else None
+        kept = self._sorted
+        return kept if kept.few_new(self.filled) and kept.make_room(len(self.rows)) else None
 
     @classmethod
     def of_equal(cls, equal: EqualWeightSketch) -> WeightedSketch:
