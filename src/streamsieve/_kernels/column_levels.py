@@ -101,4 +101,13 @@ def levels_csc(
     used = np.empty(2 * most + 2, np.bool_)
     for j in range(len(out)):
         low, high = pointers[j], pointers[j + 1]
-        out[j] = _count(values[low:high], high - low < n, most, table, used)
+        zeros = high - low < n
+        if zeros:  # most sparse columns store one value, if any
+            first = float(values[low]) if high > low else 0.0
+            t = low
+            while t < high and values[t] == first:
+                t += 1
+            if t == high and math.isfinite(first):
+                out[j] = 1 + (first != 0.0)
+                continue
+        out[j] = _count(values[low:high], zeros, most, table, used)

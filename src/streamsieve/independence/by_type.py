@@ -100,7 +100,7 @@ class RelevanceByType(RelevanceTest):
     def _typed(self, X: Matrix, types: IntArray) -> Relevance:
         """Measure the columns of each way; rules want means, norms, numbers of levels, and types again."""
         ways = self.ways(types)
-        used = np.unique(ways)
+        used = np.flatnonzero(np.bincount(ways))  # unlike np.unique, one quick pass
         if len(used) <= 1:
             return self._one_way(X, types, int(used[0]) if len(used) else NUMBER)
         m = len(types)
