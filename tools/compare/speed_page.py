@@ -42,8 +42,8 @@ def _lines(found: list[Times], old: str, allowance: float, took: float) -> Itera
     yield f"Machine: {machine()}. {now}, load average {load()} at the end; {took / 60:.0f} minutes.\n"
     yield (
         "Since then every block is checked for broken indices and strange values, the types of its columns "
-        "are guessed unless they are declared, dependent rows are looked for, and Ctrl-C is answered during long "
-        "calls. Small fits and streams of many short columns show these costs most.\n"
+        "are guessed unless they are declared, dependent rows are looked for, and Ctrl-C is answered during "
+        "long calls. Small fits and streams of many short columns show these costs most.\n"
     )
     yield (
         f"**{len(ran) - len(slower)} of {len(ran)} cases take at most {1 + allowance:.2f} times as long as "
