@@ -39,7 +39,7 @@ def test_rows_sorted_in_pieces_are_those_sorted_at_once(dtype):
                 assert np.ascontiguousarray(mine).tobytes() == np.ascontiguousarray(theirs).tobytes()
 
 
-def test_many_new_rows_are_sorted_anew_and_few_are_inserted():
+def test_few_new_rows_are_inserted_and_many_are_sorted_with_the_others():
     """At the first query of a full buffer an insertion takes several times as long as a sort."""
     few = sorted_rows.SortedRows(3, np.dtype(np.float64))
     many = sorted_rows.MANY_ROWS

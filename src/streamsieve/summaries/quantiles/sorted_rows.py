@@ -39,7 +39,7 @@ class SortedRows:
         return self._values.nbytes + self._place.nbytes + self._done.nbytes
 
     def few_new(self, filled: int) -> bool:
-        """Whether few rows have come since the last query; all are sorted anew faster than many inserted."""
+        """Whether few rows have come since the last query; if they are many, sorting all again is faster."""
         new, self._queried = filled - self._queried, filled
         return new <= MANY_ROWS
 

@@ -38,7 +38,7 @@ class WeightedSketch(QuantileSketch):
     start: ClassVar[float] = 2.0
 
     def sorted_rows(self) -> SortedRows | None:
-        """Return the buffered rows as sorted so far; None if they are faster sorted anew."""
+        """Return the buffered rows as sorted so far; None if a new sort is faster."""
         if self._sorted is None:
             self._sorted = SortedRows(self.n_features, self.dtype)
         kept = self._sorted
