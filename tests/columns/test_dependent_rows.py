@@ -25,7 +25,7 @@ from streamsieve.exceptions import (
     StateError,
     TargetError,
 )
-from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.independence.correlation_p_values import p_value_given
 from streamsieve.testing.states import fuzz
 from tests.helpers.tier import cases
 from tests.reference import dependent_rows as twin

@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 import streamsieve as ss
 from streamsieve.exceptions import StateError
-from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.independence.correlation_p_values import p_value_given
 from streamsieve.independence.online_fdr import RULES
 from tests.columns.streams import (
     FORMS,

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 import scipy.stats
 
 from streamsieve.independence import FisherZ
-from streamsieve.independence.fisher_z import critical_given, p_value_given
+from streamsieve.independence.correlation_p_values import critical_given, p_value_given
 from streamsieve.protocols import Reason, Task
 from tests.helpers.tier import cases
 from tests.reference import fisher_z as twin

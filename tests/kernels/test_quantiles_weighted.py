@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from streamsieve._kernels import quantiles_compact
 from streamsieve._kernels import quantiles_weighted as kernel
 from streamsieve.summaries.quantiles.weighted import ordered
 
@@ -142,5 +143,5 @@ def test_merged_stretches_are_thinned_as_after_a_stable_sort(lengths, dtype):
         c = float(masses[0].sum()) / k
         wanted, out = np.empty((2, p, k), dtype)
         kernel.thin(together, sums, c, wanted)
-        kernel.merge_and_thin(values, masses, edges, c, out)
+        quantiles_compact.merge_and_thin(values, masses, edges, c, out)
         assert out.tobytes() == wanted.tobytes()

@@ -6,7 +6,8 @@ changed elsewhere would go on running as old machine code after an upgrade; a te
 
 =================== ==========================================================================================
 summaries of rows   moments_dense, moments_sparse, comoments, products, contingency, few_values, entries,
-                    quantiles_dense, quantiles_query, quantiles_sparse, quantiles_weighted, sorted_columns
+                    quantiles_compact, quantiles_dense, quantiles_query, quantiles_sparse, quantiles_weighted,
+                    sorted_columns
 linear models, rows ofs, sofs, winnow, barda, fires, sketch, fsa, annealing, coordinate_descent, poisson
 relevance           column_products, student_t, confirmation, permuted_targets, arrangements, rank_basis,
                     lagged_products, table_tests, exact_tables, column_levels, neighbors, online_fdr

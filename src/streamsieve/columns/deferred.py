@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from streamsieve.columns.redundancy.slots import SLOT, Slots
 from streamsieve.decisions import REASONS, REDUNDANT, Eviction, Outcome
-from streamsieve.independence import FisherZ, fisher_z
+from streamsieve.independence import FisherZ
+from streamsieve.independence.correlation_p_values import p_value_given
 from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray, Reason
 from streamsieve.state import Array, Int, Part, register
@@ -181,7 +182,7 @@ def outcome_of(
     if test is not None and evictions:
         statistic = np.array([eviction.statistic for eviction in evictions])
         alone = np.array([not eviction.by for eviction in evictions])
-        p_left = fisher_z.p_value_given(statistic, np.array(test.n - 2))
+        p_left = p_value_given(statistic, np.array(test.n - 2))
         if alone.any():
             p_left = np.where(alone, test.p_values(statistic), p_left)
         evictions = [e._replace(p_value=p) for e, p in zip(evictions, p_left.tolist(), strict=True)]
@@ -206,7 +207,7 @@ def _p_values(
     rows: int,
 ) -> FloatArray:
     # two columns have a correlation even if the target needs a correlation ratio
-    pairs = fisher_z.p_value_given(statistic, np.array(rows - 2))
+    pairs = p_value_given(statistic, np.array(rows - 2))
     p_value = np.where(reason == REDUNDANT, pairs, test(statistic))
     p_values: FloatArray = np.where(np.isnan(known), p_value, known)
     return p_values

@@ -18,7 +18,7 @@ from streamsieve.columns.models.multi_pass import MultiPass
 from streamsieve.decisions import Decisions
 from streamsieve.dependence.target import numeric_target, standardized_target
 from streamsieve.exceptions import ParameterError
-from streamsieve.independence.fisher_z import critical_given
+from streamsieve.independence.correlation_p_values import critical_given
 from streamsieve.protocols import CLASSIFICATION, ColumnBlock, FloatArray, Statistic, Task, Traits
 from streamsieve.state import Bool, Choice, Float, FloatOr, Int, Nested
 

@@ -2,6 +2,7 @@
 
 ======================= ====================================================================================
 fisher_z                correlations: t, F, Fisher's z; ``complete_pairs`` with missing values;
+                        ``correlation_p_values`` has their distribution under independence,
                         ``confirmation`` and ``discreteness`` say where these p-values can be trusted,
                         ``permuted_targets`` has permutation p-values for where they cannot,
                         ``rough_p_values`` says which of them need not be computed

@@ -21,8 +21,9 @@ from streamsieve.column_types import (
 from streamsieve.decisions import CONSTANT, IRRELEVANT, RELEVANT, UNRELIABLE
 from streamsieve.dependence.blocks import dense_column
 from streamsieve.dependence.contract import Relevance, RelevanceTest
+from streamsieve.independence.correlation_p_values import p_value_given
 from streamsieve.independence.degenerate_gaussian import information_strength
-from streamsieve.independence.fisher_z import FisherZ, p_value_given
+from streamsieve.independence.fisher_z import FisherZ
 from streamsieve.independence.g_squared import GSquared
 from streamsieve.independence.p_values import OF_CORRELATIONS, OF_TABLES
 from streamsieve.lazy_p_values import PValues

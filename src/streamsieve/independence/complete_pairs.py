@@ -16,8 +16,9 @@ from streamsieve.dependence.blocks import CenteredColumns, column_slices, dense_
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import contrasts as target_contrasts
 from streamsieve.independence.confirmation import Confirmation
+from streamsieve.independence.correlation_p_values import p_value_given
 from streamsieve.independence.discreteness import with_few_values
-from streamsieve.independence.fisher_z import ONLINE_LEVEL, FisherZ, p_value_given
+from streamsieve.independence.fisher_z import ONLINE_LEVEL, FisherZ
 from streamsieve.lazy_p_values import PValues, ReplacedPValues
 from streamsieve.protocols import FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Bool, Nested, register

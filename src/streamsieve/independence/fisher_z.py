@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
-from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, ndtr, ndtri
+from scipy.special import betaincinv, betaln, ndtri
 
 from streamsieve._kernels import column_products as kernel
 from streamsieve._kernels import student_t
@@ -27,6 +27,7 @@ from streamsieve.dependence.blocks import (
 from streamsieve.dependence.contract import Relevance, RelevanceTest
 from streamsieve.dependence.target import class_labels, contrasts
 from streamsieve.independence.confirmation import Confirmation, ConfirmedOnAccess, Limits
+from streamsieve.independence.correlation_p_values import PERFECT, critical_given, p_value_given
 from streamsieve.independence.discreteness import first_values, is_discrete, with_few_values
 from streamsieve.independence.p_values import OF_CORRELATIONS, resolve_auto
 from streamsieve.independence.rough_p_values import RoughAndReplaced, RoughPValues
@@ -34,56 +35,10 @@ from streamsieve.lazy_p_values import PValues, ReplacedPValues
 from streamsieve.protocols import BoolArray, FloatArray, IntArray, Matrix, Reason, Task
 from streamsieve.state import Array, Bool, Choice, Float, register
 
-#: Correlations from this value on are 1 up to rounding.
-PERFECT = 1 - 1e-12
 #: Level up to which p-values are confirmed for an online FDR procedure.
 ONLINE_LEVEL = 0.05
 #: Levels between which an online FDR procedure takes p-values for rough at first: of its own order.
 ROUGH_LEVELS = (ONLINE_LEVEL, 0.01, 0.002, 0.0004)
-
-
-def p_value_given(
-    r: FloatArray, freedom: IntArray, contrasts: int = 1, way: str = "t", least: float = 0.0
-) -> FloatArray:
-    """Return p-values of (partial) correlations, or correlation ratios, and their degrees of freedom.
-
-    Given k columns, over n rows, r squared has a beta distribution under independence if the target is normal
-    given them; its degrees of freedom are n - k - 2, or n - k - C for C classes.  That is the t test, or the
-    F test.  With ``way="z"``, one contrast has Fisher's transformation, which is normal in the limit, and
-    n - k - 3.  Without degrees of freedom the p-value is 1.  ``least`` is the p-value of a perfect
-    correlation, which no model of continuous values has.
-    """
-    some = np.maximum(freedom, 1)
-    size = np.asarray(np.minimum(np.abs(r), 1.0))
-    if way == "z" and contrasts == 1:
-        with np.errstate(divide="ignore"):
-            p = 2 * ndtr(-np.arctanh(size) * np.sqrt(some))
-    elif contrasts == 1 and size.ndim == 1:
-        p, log_beta = np.empty(len(size)), np.full(len(size), betaln(some / 2, 0.5))
-        student_t.p_values(size, np.full(len(size), some), log_beta, p)
-    else:
-        p = betaincc(contrasts / 2, some / 2, size * size)
-        near = size > 0.5  # computed from the other tail, which keeps the precision
-        if np.any(near):
-            p = np.where(near, betainc(some / 2, contrasts / 2, (1 - size) * (1 + size)), p)
-    if least > 0:
-        p = np.where(size >= PERFECT, np.maximum(p, least), p)
-    p_values: FloatArray = np.where(freedom > 0, p, 1.0)
-    return p_values
-
-
-def critical_given(
-    level: float | FloatArray, freedom: IntArray, contrasts: int = 1, way: str = "t"
-) -> FloatArray:
-    """Return the smallest significant (partial) correlations, or ratios; infinity without freedom."""
-    some = np.maximum(freedom, 1)
-    if way == "z" and contrasts == 1:
-        r = np.tanh(-ndtri(level / 2) / np.sqrt(some))  # the lower tail, because 1 - level loses small levels
-    else:
-        r = np.sqrt(betainccinv(contrasts / 2, some / 2, level))
-    critical: FloatArray = np.where(freedom > 0, r, np.inf)
-    return critical
-
 
 _RELEVANT, _IRRELEVANT = Reason.RELEVANT, Reason.IRRELEVANT
 _CODES = (RELEVANT, IRRELEVANT, CONSTANT)

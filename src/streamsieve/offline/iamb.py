@@ -18,7 +18,7 @@ from streamsieve.decisions import REASON_CODE
 from streamsieve.dependence.target import contrasts
 from streamsieve.exceptions import ParameterError
 from streamsieve.independence import GSquared
-from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.independence.correlation_p_values import p_value_given
 from streamsieve.independence.incremental_association import incremental_association
 from streamsieve.independence.joint_tables import given_strata, joint_strata
 from streamsieve.offline.shared.typed_features import TypedFeatures, refuse_types_of_numbers

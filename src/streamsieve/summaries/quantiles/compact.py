@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from streamsieve._kernels import quantiles_weighted as kernel
+from streamsieve._kernels import quantiles_compact as kernel
 from streamsieve.protocols import FloatArray
 from streamsieve.summaries.quantiles.sketch import WIDEST, QuantileSketch, SortedRun
 from streamsieve.summaries.quantiles.weighted import WeightedSketch, ordered

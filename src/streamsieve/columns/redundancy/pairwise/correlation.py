@@ -16,7 +16,7 @@ from streamsieve.columns.redundancy.pairwise.rule import CONFIG_FIELDS, Pairwise
 from streamsieve.columns.redundancy.slots import SLOT, TILE, Slots, SlottedRule
 from streamsieve.decisions import REDUNDANT, RELEVANT, Outcome, evictions_of, redundant_by
 from streamsieve.dependence.blocks import TIE
-from streamsieve.independence.fisher_z import p_value_given
+from streamsieve.independence.correlation_p_values import p_value_given
 from streamsieve.lazy_p_values import PValues
 from streamsieve.protocols import FloatArray, IntArray
 from streamsieve.state import Array, register
