@@ -217,7 +217,10 @@ def _expand(path: Any, ignored: list[Path]) -> list[Path]:
         return [file]
     found = sorted((name for name in _matching(file) if name.is_file()), key=_natural)
     if "**" in file.parts:  # links may lead to a file twice
-        found = [*{os.path.realpath(name): name for name in reversed(found)}.values()][::-1]
+        first = dict[str, Path]()
+        for name in found:
+            first.setdefault(os.path.realpath(name), name)
+        found = [*first.values()]
     if not found:
         raise SourceError(
             f"no file matches the pattern {str(path)!r} (looked from {Path.cwd()}): check folder and suffix"

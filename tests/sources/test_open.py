@@ -70,6 +70,14 @@ def test_a_pattern_reads_every_file_once_where_links_form_a_circle(tmp_path):
         assert next(ss.open(str(tmp_path / pattern), target="y").rows()).X.shape == (2, 1), pattern
 
 
+def test_a_file_that_is_read_once_has_the_place_of_its_first_name(tmp_path):
+    for day in (1, 2):
+        (tmp_path / f"Day{day}.csv").write_text(f"a\n{day}\n")
+    (tmp_path / "Day3.csv").symlink_to(tmp_path / "Day1.csv")
+    source = ss.open(str(tmp_path / "**/Day*.csv"))
+    assert np.vstack([b.X for b in source.rows(1)]).ravel().tolist() == [1, 2]
+
+
 def test_a_link_that_leads_nowhere_is_named(tmp_path):
     (tmp_path / "rows.csv").symlink_to("gone.csv")
     with pytest.raises(SourceError, match=r"rows\.csv is a link to gone\.csv, which does not exist"):

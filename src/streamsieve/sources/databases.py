@@ -129,7 +129,7 @@ def duck_result(connection: Any, sql: str, size: int, *, own: bool = False) -> t
     kinds = [each.type.name for each in connection.extract_statements(sql)]
     if len(kinds) != 1 or not (own or kinds[0] in _READING):
         raise SourceError(
-            f"only one query can be streamed; DuckDB reads {len(kinds)} statements here: {', '.join(kinds)}"
+            f"only one query that reads can be streamed; DuckDB finds {', '.join(kinds) or 'none'} here"
         )
     reader = ended_by_ctrl_c(lambda: connection.sql(sql).to_arrow_reader(size), connection.interrupt)
     return reader.schema, _each(reader, connection.interrupt)
